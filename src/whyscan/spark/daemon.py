@@ -50,9 +50,9 @@ def quiet(work: Callable[..., int]) -> Callable[..., int]:
     """A worker whose Spark has ended has nobody left to tell of it: no traceback for the user."""
 
     @wraps(work)
-    def working(*given: object) -> int:
+    def working(*arguments: object) -> int:
         try:
-            return work(*given)
+            return work(*arguments)
         except (BrokenPipeError, ConnectionResetError):
             os._exit(1)
 

@@ -44,23 +44,23 @@ class CarriedError(Exception):
 
 def to_text(error: WhyscanError) -> str:
     """An error as one line of ASCII, whatever names are in it: Spark writes it into its logs."""
-    told: dict[str, Any] = {"class": type(error).__name__} | vars(error)
+    fields: dict[str, Any] = {"class": type(error).__name__} | vars(error)
     if isinstance(error, PredicateError):
-        told["text"], span = error.shown()
-        told["span"] = None if span is None else [span.start, span.end]
-    return json.dumps(told)
+        fields["text"], span = error.shown()
+        fields["span"] = None if span is None else [span.start, span.end]
+    return json.dumps(fields)
 
 
 def from_text(text: str) -> WhyscanError:
     """The error that `to_text` wrote."""
-    told: dict[str, Any] = json.loads(text)
-    kind = getattr(errors, told.pop("class"), WhyscanError)
-    if told.get("span") is not None:
-        told["span"] = TextSpan(*told["span"])
+    fields: dict[str, Any] = json.loads(text)
+    kind = getattr(errors, fields.pop("class"), WhyscanError)
+    if fields.get("span") is not None:
+        fields["span"] = TextSpan(*fields["span"])
     # The constructors differ from class to class; what they leave behind does not.
     error: WhyscanError = kind.__new__(kind)
-    Exception.__init__(error, told["message"])
-    vars(error).update(told)
+    Exception.__init__(error, fields["message"])
+    vars(error).update(fields)
     return error
 
 
@@ -68,9 +68,9 @@ def carried(work: Callable[P, Iterator[T]]) -> Callable[P, Iterator[T]]:
     """What runs on executors, so that an error of ours reaches the driver as what it is."""
 
     @wraps(work)
-    def carrying(*given: P.args, **named: P.kwargs) -> Iterator[T]:
+    def carrying(*arguments: P.args, **keywords: P.kwargs) -> Iterator[T]:
         try:
-            yield from work(*given, **named)
+            yield from work(*arguments, **keywords)
         except WhyscanError as error:
             raise CarriedError(f"{_MARK}{to_text(error)}") from None
 
@@ -118,9 +118,15 @@ def of_spark(error: BaseException) -> WhyscanError:
         return from_text(json.dumps(carried_text))
     raised = _RAISED.search(text)
     if raised is not None:
-        kind = getattr(errors, raised[1], WhyscanError)
-        known = kind if isinstance(kind, type) and issubclass(kind, WhyscanError) else WhyscanError
-        return from_text(json.dumps({"class": known.__name__, "message": raised[2], "hint": None}))
+        candidate = getattr(errors, raised[1], WhyscanError)
+        error_class = (
+            candidate
+            if isinstance(candidate, type) and issubclass(candidate, WhyscanError)
+            else WhyscanError
+        )
+        return from_text(
+            json.dumps({"class": error_class.__name__, "message": raised[2], "hint": None})
+        )
     died = next((words for words in DIED if words in text), None)
     if died is not None:
         hint = "it may have run out of memory: spark.executor.memoryOverhead gives it more"
@@ -136,11 +142,17 @@ def _line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if not lines:
         return "it gave no reason"
-    said = [at for at, line in enumerate(lines) if line.startswith("Traceback (most recent call")]
-    if said:
-        after = (line for line in lines[said[-1] + 1 :] if not line.startswith(("File ", "^", "~")))
-        found = [line for line in after if re.match(r"[\w.]+(Error|Exception|Interrupt)\b", line)]
-        if found:
-            return found[0]
+    tracebacks = [
+        at for at, line in enumerate(lines) if line.startswith("Traceback (most recent call")
+    ]
+    if tracebacks:
+        after = (
+            line for line in lines[tracebacks[-1] + 1 :] if not line.startswith(("File ", "^", "~"))
+        )
+        messages = [
+            line for line in after if re.match(r"[\w.]+(Error|Exception|Interrupt)\b", line)
+        ]
+        if messages:
+            return messages[0]
     causes = [line for line in lines if line.startswith(_CAUSED)]
     return _CLASS.sub("", causes[-1].removeprefix(_CAUSED) if causes else lines[0])

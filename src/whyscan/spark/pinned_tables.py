@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Column
 
 AT_ONCE = 16
-HELD_AT_MOST = 16
+MOST_OPEN_TABLES = 16
 """Tables that a worker process keeps open: each may hold much of what was read of it."""
 
 _FROM = re.compile(r"\bfrom\b", re.IGNORECASE)
@@ -67,8 +67,8 @@ class Pinned(Struct, frozen=True):
         if self.snapshot is not None:
             # A folder that is gone is no place for a store to stand in.
             with refusals(self.uri):
-                found: Snapshot = pickle.loads(self.snapshot)  # noqa: S301 - written by the driver
-            return found
+                snapshot: Snapshot = pickle.loads(self.snapshot)  # noqa: S301 - written by the driver
+            return snapshot
         try:
             return open_snapshot([self.uri], {}, self.options, Travel(version=self.version))
         except UsageError as error:
@@ -88,18 +88,18 @@ def pin(source: NamedTable, types: Mapping[str, str] = MappingProxyType({})) -> 
     `types` are those of Hive partition columns that are not to be inferred.
     """
     try:
-        found = open_snapshot([source.uri], types, source.options, fetched_whole=0)
-        if (travel := _meant(source, found)) is not None:
-            found = open_snapshot([source.uri], types, source.options, travel, fetched_whole=0)
+        snapshot = open_snapshot([source.uri], types, source.options, fetched_whole=0)
+        if (travel := _travel_to(source, snapshot)) is not None:
+            snapshot = open_snapshot([source.uri], types, source.options, travel, fetched_whole=0)
     except WhyscanError as error:
         return Pinned(source.name, source.uri, dict(source.options), error=to_text(error))
-    kept = None if found.format == "delta" else packed(found)
+    kept = None if snapshot.format == "delta" else packed(snapshot)
     # Not as it was given: executors may stand in another folder, and have another environment.
-    options = everywhere(found.uri, source.options)
-    return Pinned(source.name, found.uri, options, found.format, found.version, kept)
+    options = everywhere(snapshot.uri, source.options)
+    return Pinned(source.name, snapshot.uri, options, snapshot.format, snapshot.version, kept)
 
 
-def _meant(source: NamedTable, newest: Snapshot) -> Travel | None:
+def _travel_to(source: NamedTable, newest: Snapshot) -> Travel | None:
     """To another snapshot than the newest; files have no other one to go to."""
     name = source.snapshot
     if name is None or not name.isdigit() or name == str(newest.version):
@@ -113,7 +113,7 @@ def pin_all(
 ) -> tuple[Pinned, ...]:
     """Each of them, several at once: most of it waits for a store; `types` by their names."""
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        return tuple(pool.map(lambda one: pin(one, types.get(one.name, {})), sources))
+        return tuple(pool.map(lambda source: pin(source, types.get(source.name, {})), sources))
 
 
 def column_types(pinned: Iterable[Pinned]) -> dict[str, dict[str, str]]:
@@ -121,13 +121,13 @@ def column_types(pinned: Iterable[Pinned]) -> dict[str, dict[str, str]]:
 
     Schemas of other formats take reading, and their plans tell the types.
     """
-    found = {}
-    for one in pinned:
-        if one.format == "iceberg" and one.error is None:
+    types = {}
+    for table in pinned:
+        if table.format == "iceberg" and table.error is None:
             with suppress(WhyscanError):  # The queries that name the table have that error.
-                fields = one.opened().schema().fields
-                found[one.name] = {field.name: str(field.type) for field in fields}
-    return found
+                fields = table.opened().schema().fields
+                types[table.name] = {field.name: str(field.type) for field in fields}
+    return types
 
 
 class MissingTable(Exception):
@@ -146,7 +146,7 @@ class Tables(Mapping[str, "Snapshot"]):
     """
 
     def __init__(self, pinned: Iterable[Pinned], texts: Sequence[str] = ()) -> None:
-        self._pinned = {one.name: one for one in pinned}
+        self._pinned = {table.name: table for table in pinned}
         self._texts = texts
         self.asked: dict[str, None] = {}
         self.failed: dict[str, WhyscanError] = {}
@@ -160,17 +160,17 @@ class Tables(Mapping[str, "Snapshot"]):
         pinned = self._pinned[name]
         self.asked[name] = None
         try:
-            return _held(pinned, self._texts)
+            return _cached(pinned, self._texts)
         except WhyscanError as error:
             self.failed[name] = error
             raise
 
     def __iter__(self) -> Iterator[str]:
         """Those that were given: part of such a name means the table, too."""
-        return (name for name, one in self._pinned.items() if one.given)
+        return (name for name, table in self._pinned.items() if table.given)
 
     def __len__(self) -> int:
-        return sum(one.given for one in self._pinned.values())
+        return sum(table.given for table in self._pinned.values())
 
     def opened(self, name: str, version: WrittenVersion | None) -> Snapshot:
         """A table that the run found by its name or path, or another version of one."""
@@ -201,7 +201,7 @@ _open: OrderedDict[tuple[object, ...], Snapshot] = OrderedDict()
 _lock = Lock()
 
 
-def _held(pinned: Pinned, texts: Sequence[str]) -> Snapshot:
+def _cached(pinned: Pinned, texts: Sequence[str]) -> Snapshot:
     """A table of this process: the queries of later tasks find what earlier ones have read."""
     identity = pinned.identity
     with _lock:
@@ -209,13 +209,13 @@ def _held(pinned: Pinned, texts: Sequence[str]) -> Snapshot:
             _open.move_to_end(identity)
             return _open[identity]
         opened = pinned.opened()
-        found = _open[identity] = hold(opened, _asked_by(opened, texts))
-        while len(_open) > HELD_AT_MOST:
+        snapshot = _open[identity] = hold(opened, _condition_columns(opened, texts))
+        while len(_open) > MOST_OPEN_TABLES:
             _open.popitem(last=False)
-        return found
+        return snapshot
 
 
-def _asked_by(snapshot: Snapshot, texts: Sequence[str]) -> tuple[Column, ...]:
+def _condition_columns(snapshot: Snapshot, texts: Sequence[str]) -> tuple[Column, ...]:
     """The columns that the queries seem to ask by, those of most queries first.
 
     What stands before FROM is selected, and seldom asked by.

@@ -61,7 +61,7 @@ PARTS_A_CORE = 2
 FEWEST_FILES = 10_000
 """A part is no smaller than this for the sake of idle cores: a task has its own cost."""
 
-HELD = 1 << 29
+CACHE_BYTES = 1 << 29
 """So many bytes of parts and plans an executor's Python process keeps for the next question."""
 
 ANSWER = pa.schema(
@@ -73,7 +73,7 @@ ANSWER = pa.schema(
         ("bytes", pa.int64()),
     ]
 )
-_SPELLED = "part long, found binary, error string, objects long, bytes long"
+_ANSWER_DDL = "part long, found binary, error string, objects long, bytes long"
 
 
 class Parted(Struct, frozen=True, eq=False, dict=True):
@@ -96,20 +96,20 @@ class Parted(Struct, frozen=True, eq=False, dict=True):
 
     def each(self, question: Callable[[ScanPlan], T]) -> Sequence[T]:
         """What a question finds in the plan of each part, in one job."""
-        return self._asked(question, None)
+        return self._ask(question, None)
 
     def each_given(self, question: Callable[[ScanPlan, G], T], given: Sequence[G]) -> Sequence[T]:
         """The same of a question that is told something else of each part."""
-        return self._asked(question, given)
+        return self._ask(question, given)
 
-    def _asked(self, question: Callable[..., T], given: Sequence[Any] | None) -> Sequence[T]:
-        work = Work(self.name, self.predicate, self.each_options, question, given)
+    def _ask(self, question: Callable[..., T], arguments: Sequence[Any] | None) -> Sequence[T]:
+        work = Work(self.name, self.predicate, self.each_options, question, arguments)
         answers = sorted(self.run(work), key=lambda answer: answer.part)
         for answer in answers:
             if answer.error is not None:
                 raise from_text(answer.error)
         self.meter.extend(Traffic(answer.objects, answer.bytes) for answer in answers)
-        return [pickle.loads(answer.found) for answer in answers]  # noqa: S301 - by our executors
+        return [pickle.loads(answer.value) for answer in answers]  # noqa: S301 - by our executors
 
     @lazy
     def summary(self) -> ScanPlanSummary:
@@ -122,13 +122,13 @@ class Parted(Struct, frozen=True, eq=False, dict=True):
         return tuple(self)
 
     def __iter__(self) -> Iterator[FileScan]:
-        for some in self.each(_files):
-            yield from some
+        for files in self.each(_files):
+            yield from files
 
     def traffic(self) -> Traffic:
         """What the driver and all executors have read."""
         read = [self.snapshot.traffic(), *self.meter]
-        return Traffic(sum(one.objects for one in read), sum(one.bytes for one in read))
+        return Traffic(sum(each.objects for each in read), sum(each.bytes for each in read))
 
 
 def plan_parts(
@@ -156,7 +156,7 @@ def planned_by(run: Run, snapshot: Snapshot, predicate: Predicate, options: Opti
         name=uuid4().hex,
         started=perf_counter(),
     )
-    return _decided(planned)
+    return _with_common_options(planned)
 
 
 def explain_parts(planned: Parted, *, verbose: bool = False) -> Report:
@@ -170,22 +170,22 @@ def explain_parts(planned: Parted, *, verbose: bool = False) -> Report:
     return replace(report, metadata=effort)
 
 
-def _decided(planned: Parted) -> Parted:
+def _with_common_options(planned: Parted) -> Parted:
     """What all parts leave settles how each is planned."""
-    known = reduce(add, planned.each(TableFacts.of))
-    if known.never_run:
-        alike = replace(planned.each_options, never_run=known.never_run)
-        planned = replace(planned, each_options=alike)
-        known = reduce(add, planned.each(TableFacts.of))
-    told = interpreted(planned, known.run_everywhere)
-    opens = left_closed(planned.options.depth, known.kept) is None
+    facts = reduce(add, planned.each(TableFacts.of))
+    if facts.never_run:
+        common_options = replace(planned.each_options, never_run=facts.never_run)
+        planned = replace(planned, each_options=common_options)
+        facts = reduce(add, planned.each(TableFacts.of))
+    pushdown = interpreted(planned, facts.run_everywhere)
+    opens = left_closed(planned.options.depth, facts.kept) is None
     depth = Depth.ROW_GROUPS if opens else Depth.FILES
     if planned.snapshot.footers_describe_files:
         depth = planned.each_options.depth
     return replace(
         planned,
         each_options=replace(planned.each_options, depth=depth),
-        common=Common(told, partitions_stay=known.partitions_stay),
+        common=Common(pushdown, partitions_stay=facts.partitions_stay),
     )
 
 
@@ -210,45 +210,49 @@ class Executors:
 
     def report(self, plan: PlannedSnapshot, *, verbose: bool) -> Report:
         """Counted by them, with what a LIMIT leaves."""
-        whole = plan.whole if isinstance(plan, CutParts) else plan
-        if not isinstance(whole, Parted):
-            raise TypeError(f"{type(whole).__name__} was planned elsewhere")
+        whole_plan = plan.whole if isinstance(plan, CutParts) else plan
+        if not isinstance(whole_plan, Parted):
+            raise TypeError(f"{type(whole_plan).__name__} was planned elsewhere")
         if not isinstance(plan, CutParts):
-            return explain_parts(whole, verbose=verbose)
-        report = explain_parts(whole)
-        outcome = reduce(add, plan.each(partial(_outcome, common=whole.common)))
+            return explain_parts(whole_plan, verbose=verbose)
+        report = explain_parts(whole_plan)
+        outcome = reduce(add, plan.each(partial(_outcome, common=whole_plan.common)))
         report = after_limit(report, plan, outcome)
-        return replace(report, listing=_listed(plan, whole.common)) if verbose else report
+        return replace(report, listing=_listed(plan, whole_plan.common)) if verbose else report
 
 
 def _divided(spark: SparkSession, snapshot: Snapshot, files_each: int | None) -> Run:
     """A snapshot before the executors of a session, in parts of about so many files each."""
-    found = _busy(snapshot, cores(spark)) if files_each is None else parts(snapshot, files_each)
-    return _on(spark, found)
+    divided = (
+        _parts_for_cores(snapshot, cores(spark))
+        if files_each is None
+        else parts(snapshot, files_each)
+    )
+    return _on_executors(spark, divided)
 
 
-def _busy(snapshot: Snapshot, cores: int) -> Sequence[Snapshot]:
+def _parts_for_cores(snapshot: Snapshot, cores: int) -> Sequence[Snapshot]:
     """In parts that keep the cores busy, and none of which is too large for one of them."""
-    found = parts(snapshot)
+    divided = parts(snapshot)
     wanted = cores * PARTS_A_CORE
-    if len(found) >= wanted:
-        return found
-    return parts(snapshot, max(FILES_EACH * len(found) // wanted, FEWEST_FILES))
+    if len(divided) >= wanted:
+        return divided
+    return parts(snapshot, max(FILES_EACH * len(divided) // wanted, FEWEST_FILES))
 
 
-def _on(spark: SparkSession, found: Sequence[Snapshot]) -> Run:
+def _on_executors(spark: SparkSession, divided: Sequence[Snapshot]) -> Run:
     """A job a question, over a row a part."""
     schema = pa.schema([("number", pa.int64()), ("part", pa.binary())])
     # A batch a row: what is large Spark spreads over its tasks by batches.
     batches = [
         pa.record_batch([[number], [packed(part)]], schema=schema)
-        for number, part in enumerate(found)
+        for number, part in enumerate(divided)
     ]
     with uncarried():
         frame = spark.createDataFrame(pa.Table.from_batches(batches))
 
     def run(work: Work) -> list[PartResult]:
-        rows = collected(frame.mapInArrow(_answering(work), _SPELLED))
+        rows = collected(frame.mapInArrow(_answering(work), _ANSWER_DDL))
         return [PartResult(*row) for row in rows]
 
     return run
@@ -264,14 +268,14 @@ class Work(Struct, frozen=True):
     predicate: Predicate
     options: Options
     question: Callable[..., Any]
-    given: Sequence[Any] | None
+    arguments: Sequence[Any] | None
 
 
 class PartResult(Struct, frozen=True):
     """What one part found, pickled, or the error; and what it read for that."""
 
     part: int
-    found: bytes
+    value: bytes
     error: str | None
     objects: int
     bytes: int
@@ -284,8 +288,8 @@ def _answering(work: Work) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.R
     def answers(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for number, part in zip(*batch.columns, strict=True):
-                found = answer(work, number.as_py(), part.as_py())
-                yield pa.record_batch([[value] for value in astuple(found)], schema=ANSWER)
+                result = answer(work, number.as_py(), part.as_py())
+                yield pa.record_batch([[value] for value in astuple(result)], schema=ANSWER)
 
     return answers
 
@@ -294,11 +298,11 @@ def answer(work: Work, number: int, part: bytes) -> PartResult:
     """What a part finds. An error of ours is an answer too: to try again would not help."""
     try:
         planned, read = _planned(work, part)
-        told = () if work.given is None else (work.given[number],)
-        found = pickle.dumps(work.question(planned, *told))
+        extra = () if work.arguments is None else (work.arguments[number],)
+        value = pickle.dumps(work.question(planned, *extra))
     except WhyscanError as error:
         return PartResult(number, b"", to_text(error), 0, 0)
-    return PartResult(number, found, None, read.objects, read.bytes)
+    return PartResult(number, value, None, read.objects, read.bytes)
 
 
 class _PlannedPart(Struct):
@@ -311,32 +315,37 @@ class _PlannedPart(Struct):
     bytes: int
 
 
-_HELD: dict[bytes, _PlannedPart] = {}
+_CACHE: dict[bytes, _PlannedPart] = {}
 """By what the part is: the same part of another run has its metadata already."""
 
 
 def _planned(work: Work, sent: bytes) -> tuple[ScanPlan, Traffic]:
     """The plan of a part, from an earlier question where it was asked of this very process."""
     key = blake2b(sent).digest()
-    held = _HELD.pop(key, None)
-    part = pickle.loads(sent) if held is None else held.part  # noqa: S301 - by the driver
+    planned_part = _CACHE.pop(key, None)
+    part = pickle.loads(sent) if planned_part is None else planned_part.part  # noqa: S301 - by the driver
     before = part.traffic()
-    if held is None or (held.run, held.options) != (work.name, work.options):
+    if planned_part is None or (planned_part.run, planned_part.options) != (
+        work.name,
+        work.options,
+    ):
         plan = make_plan(part, work.predicate, work.options)
-        held = _PlannedPart(part, work.name, work.options, plan, size(part) + size(plan.evidence))
-    _keep(key, held)
+        planned_part = _PlannedPart(
+            part, work.name, work.options, plan, size(part) + size(plan.evidence)
+        )
+    _keep(key, planned_part)
     after = part.traffic()
-    return held.plan, Traffic(after.objects - before.objects, after.bytes - before.bytes)
+    return planned_part.plan, Traffic(after.objects - before.objects, after.bytes - before.bytes)
 
 
-def _keep(key: bytes, held: _PlannedPart) -> None:
+def _keep(key: bytes, planned_part: _PlannedPart) -> None:
     """What was asked for last goes last."""
-    _HELD[key] = held
-    total = sum(one.bytes for one in _HELD.values())
-    for known in list(_HELD):
-        if total <= HELD or known == key:
+    _CACHE[key] = planned_part
+    total = sum(kept.bytes for kept in _CACHE.values())
+    for other in list(_CACHE):
+        if total <= CACHE_BYTES or other == key:
             return
-        total -= _HELD.pop(known).bytes
+        total -= _CACHE.pop(other).bytes
 
 
 def _summary(plan: ScanPlan) -> ScanPlanSummary:
@@ -352,8 +361,8 @@ def _outcome(plan: ScanPlan, common: Common) -> PlanOutcome:
 
 
 def _listed(planned: PlannedSnapshot, common: Common) -> Listing:
-    return listings_together(planned.each(partial(_listing, told=common.interpreted)))
+    return listings_together(planned.each(partial(_listing, understood=common.interpreted)))
 
 
-def _listing(plan: ScanPlan, told: tuple[bool, ...]) -> Listing:
-    return listing(plan, reasons(plan, told))
+def _listing(plan: ScanPlan, understood: tuple[bool, ...]) -> Listing:
+    return listing(plan, reasons(plan, understood))

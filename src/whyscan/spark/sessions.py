@@ -104,22 +104,22 @@ def session(
     chosen = master or (settings or {}).get("spark.master") or _users_master(defaults)
     builder = SparkSession.builder.appName("whyscan")
     if chosen is not None and chosen.startswith("sc://"):
-        _answers(chosen)
+        _require_server(chosen)
         # A server of Spark Connect has its settings, and its Java, already.
         return builder.remote(chosen).getOrCreate()
     if chosen is not None:
         builder = builder.master(chosen)
     local = chosen is not None and chosen.startswith("local")
-    own = _QUIET | (format_settings() if formats else {})
+    our_settings = _QUIET | (format_settings() if formats else {})
     if local:
-        own |= {key: value for key, value in _of_one_machine() if key not in defaults}
-    for key, value in (own | dict(settings or {})).items():
+        our_settings |= {key: value for key, value in _local_settings() if key not in defaults}
+    for key, value in (our_settings | dict(settings or {})).items():
         builder = builder.config(key, value)
     with in_force(_environment(local=local)):
         return builder.getOrCreate()
 
 
-def _answers(address: str) -> None:
+def _require_server(address: str) -> None:
     """That there is a server of Spark Connect: Spark's client asks a silent one for ten minutes.
 
     An address may end in a token, and is not shown whole.
@@ -172,11 +172,11 @@ def _users_defaults() -> dict[str, str]:
     """What the user's spark-defaults.conf says."""
     folder = os.environ.get("SPARK_CONF_DIR") or f"{os.environ.get('SPARK_HOME', '')}/conf"
     file = Path(folder) / "spark-defaults.conf"
-    told = file.read_text("utf-8") if file.is_file() else ""
-    return dict(re.findall(r"^\s*(spark\.[^\s=]+)[\s=]+(\S.*?)\s*$", told, re.MULTILINE))
+    text = file.read_text("utf-8") if file.is_file() else ""
+    return dict(re.findall(r"^\s*(spark\.[^\s=]+)[\s=]+(\S.*?)\s*$", text, re.MULTILINE))
 
 
-def _of_one_machine() -> Iterator[tuple[str, str]]:
+def _local_settings() -> Iterator[tuple[str, str]]:
     """Settings for a driver that is the executor as well, and ends soon."""
     yield JAVA_OPTIONS, _SHORT_LIVED
     if os.environ.get("PYSPARK_PYTHON", sys.executable) == sys.executable:
@@ -238,8 +238,8 @@ def machines_java() -> str | None:
     java = shutil.which("java", path=f"{home}/bin") if home else shutil.which("java")
     if java is None:
         return None
-    told = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr  # noqa: S603 - a program that `which` found
-    version = re.search(r'version "(\d+)', told)
+    output = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr  # noqa: S603 - a program that `which` found
+    version = re.search(r'version "(\d+)', output)
     return java if version is not None and version[1] in JAVAS else None
 
 

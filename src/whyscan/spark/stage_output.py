@@ -31,8 +31,10 @@ def form_named(name: str) -> TableFormat:
     try:
         return TableFormat(name.lower())
     except ValueError:
-        known = ", ".join(TableFormat)
-        raise UsageError(f"a stage cannot be written as {name!r}", hint=f"one of {known}") from None
+        formats = ", ".join(TableFormat)
+        raise UsageError(
+            f"a stage cannot be written as {name!r}", hint=f"one of {formats}"
+        ) from None
 
 
 def write(

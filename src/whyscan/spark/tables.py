@@ -59,47 +59,49 @@ def sources(
 
     No two have one name: what was found by a glob is then told apart by more of its path.
     """
-    given = dict(options or {})
-    found: dict[str, NamedTable] = {}
-    for one in named:
-        for source in [one] if isinstance(one, NamedTable) else _sources(one, given):
-            known = found.setdefault(source.name, source)
-            if known.uri != source.uri:
+    storage_options = dict(options or {})
+    tables: dict[str, NamedTable] = {}
+    for entry in named:
+        for source in (
+            [entry] if isinstance(entry, NamedTable) else _sources(entry, storage_options)
+        ):
+            same_name = tables.setdefault(source.name, source)
+            if same_name.uri != source.uri:
                 raise UsageError(
-                    f"two tables are called {source.name!r}: {known.uri} and {source.uri}",
+                    f"two tables are called {source.name!r}: {same_name.uri} and {source.uri}",
                     hint="give one of them another name: NAME=URI",
                 )
-    return tuple(found.values())
+    return tuple(tables.values())
 
 
-def _sources(one: str | tuple[str, str], options: Mapping[str, Any]) -> Iterator[NamedTable]:
+def _sources(entry: str | tuple[str, str], options: Mapping[str, Any]) -> Iterator[NamedTable]:
     from whyscan.tables.catalogs.names import table_name
     from whyscan.tables.storage.locations import parse
 
-    pair = one if isinstance(one, tuple) else _pair(one)
+    pair = entry if isinstance(entry, tuple) else _pair(entry)
     if pair is not None:
         yield NamedTable(*pair, options)
         return
-    text = str(one)
+    text = str(entry)
     if _NAMESPACE.fullmatch(text) and not os.path.exists(text):  # noqa: PTH110 - takes any length
         yield from _of_namespace(text, options)
         return
     if (name := table_name(text)) is not None:
         yield NamedTable(str(name), text, options)
         return
-    place = parse(text)
-    if place.pattern is None:
-        yield NamedTable(_last_part(place.path) or text, text, options)
+    location = parse(text)
+    if location.pattern is None:
+        yield NamedTable(_last_part(location.path) or text, text, options)
     else:
-        yield from _of_glob(text, place, options)
+        yield from _of_glob(text, location, options)
 
 
 def _pair(text: str) -> tuple[str, str] | None:
     """`NAME=URI` taken apart. A folder that is there may be called `day=1`."""
-    found = _NAMED.fullmatch(text)
-    if found is None or os.path.exists(text):  # noqa: PTH110 - takes any length
+    match = _NAMED.fullmatch(text)
+    if match is None or os.path.exists(text):  # noqa: PTH110 - takes any length
         return None
-    return found[1], found[2]
+    return match[1], match[2]
 
 
 def _last_part(path: str) -> str:
@@ -113,13 +115,13 @@ def _of_namespace(text: str, options: Mapping[str, Any]) -> Iterator[NamedTable]
     from whyscan.tables.catalogs.refusals import refusals
 
     catalog, *namespace = text.removesuffix(".*").split(".")
-    opened = load(TableName(catalog, (*namespace, "*")))
+    loaded_catalog = load(TableName(catalog, (*namespace, "*")))
     with refusals(catalog), quiet():
-        listed = sorted(opened.list_tables(tuple(namespace)))
-        opened.close()
-    if not listed:
+        names = sorted(loaded_catalog.list_tables(tuple(namespace)))
+        loaded_catalog.close()
+    if not names:
         raise TableError(f"the catalog {catalog!r} has no tables in {'.'.join(namespace)}")
-    for parts in listed:
+    for parts in names:
         name = TableName(catalog, parts)
         yield NamedTable(str(name), ".".join(map(_quoted, (catalog, *parts))), options)
 
@@ -128,27 +130,27 @@ def _quoted(part: str) -> str:
     return part if _PLAIN_PART.fullmatch(part) else "`" + part.replace("`", "``") + "`"
 
 
-def _of_glob(text: str, place: Location, options: Mapping[str, Any]) -> Iterator[NamedTable]:
+def _of_glob(text: str, location: Location, options: Mapping[str, Any]) -> Iterator[NamedTable]:
     """The folders that a glob matches."""
     from whyscan.tables.storage.locations import recorded_folder
 
-    assert place.pattern is not None  # noqa: S101 - the caller looked
-    if "**" in place.pattern:
+    assert location.pattern is not None  # noqa: S101 - the caller looked
+    if "**" in location.pattern:
         raise UsageError(
             f"the glob {text} has no end: ** matches folders inside tables",
             hint="name each level: lake/*/*",
         )
-    root = f"{place.store}/{place.path}" if place.store else place.path
+    root = f"{location.store}/{location.path}" if location.store else location.path
     store = recorded_folder(root, options)
-    found = [""]
-    for part in place.pattern.strip("/").split("/"):
-        found = [below for above in found for below in _matching(store, above, part)]
-    if not found:
+    folders = [""]
+    for part in location.pattern.strip("/").split("/"):
+        folders = [below for above in folders for below in _matching(store, above, part)]
+    if not folders:
         # The glob names files: all of them are one table.
-        yield NamedTable(_last_part(place.path) or text, text, options)
+        yield NamedTable(_last_part(location.path) or text, text, options)
         return
-    repeated = Counter(_last_part(path) for path in found)
-    for path in found:
+    repeated = Counter(_last_part(path) for path in folders)
+    for path in folders:
         last = _last_part(path)
         name = last if repeated[last] == 1 else path.replace("/", ".")
         yield NamedTable(name, store.shown(path), options)

@@ -79,15 +79,15 @@ class _Above(Struct, frozen=True):
     stayed: tuple[Stayed, ...] = ()
 
 
-def found_scans(frame: Java) -> PlanScans:
+def scans_of_frame(frame: Java) -> PlanScans:
     """The scans of a DataFrame of Java."""
     scans: list[PlanScan] = []
     others: list[str] = []
-    for one in _walk(frame.queryExecution().optimizedPlan(), _Above()):
-        if isinstance(one, PlanScan):
-            scans.append(one)
+    for scan in _walk(frame.queryExecution().optimizedPlan(), _Above()):
+        if isinstance(scan, PlanScan):
+            scans.append(scan)
         else:
-            others.append(one)
+            others.append(scan)
     return PlanScans(tuple(scans), tuple(dict.fromkeys(others)))
 
 
@@ -136,7 +136,7 @@ def _filtered(plan: Java, above: _Above) -> _Above:
     with_plans = bool(plan.subqueries().size())
     for part in _conjuncts(plan.condition()):
         text = _unqualified(part)
-        if with_plans and any(_kind(one) in _SUBQUERIES for one in _tree(part)):
+        if with_plans and any(_kind(node) in _SUBQUERIES for node in _tree(part)):
             stayed.append(Stayed(text, _AT_RUN_TIME))
         else:
             conditions.append(text)
@@ -152,9 +152,9 @@ _SUBQUERIES = frozenset({_DYNAMIC, "ScalarSubquery", "Exists", "InSubquery", "Li
 
 def _subplans(expression: Java) -> Iterator[Java]:
     """The plans of subqueries; dynamic pruning repeats one that stands in the plan already."""
-    for one in _tree(expression):
-        if _kind(one) in _SUBQUERIES - {_DYNAMIC, "InSubquery"}:
-            yield one.plan()
+    for node in _tree(expression):
+        if _kind(node) in _SUBQUERIES - {_DYNAMIC, "InSubquery"}:
+            yield node.plan()
 
 
 def _tree(expression: Java) -> Iterator[Java]:
@@ -174,7 +174,10 @@ def _conjuncts(condition: Java) -> Iterator[Java]:
 
 def _unqualified(expression: Java) -> str:
     """Its SQL, with columns by their own names: Spark puts the table's before them."""
-    names = {one.sql(): one.name() for one in _sequence(expression.references().toSeq())}
+    names = {
+        attribute.sql(): attribute.name()
+        for attribute in _sequence(expression.references().toSeq())
+    }
     pieces = _TEXT.split(expression.sql())
     for written in sorted(names, key=len, reverse=True):
         pattern = re.compile(rf"(?<![\w`.]){re.escape(written)}(?![\w`])")
@@ -240,17 +243,17 @@ def _one_line(plan: Java) -> str:
     return " ".join(text.split())
 
 
-def _kind(one: Java) -> str:
-    name: str = one.getClass().getSimpleName()
+def _kind(node: Java) -> str:
+    name: str = node.getClass().getSimpleName()
     return name.rstrip("$")
 
 
-def _sequence(one: Java) -> list[Java]:
-    return [one.apply(at) for at in range(one.size())]
+def _sequence(sequence: Java) -> list[Java]:
+    return [sequence.apply(at) for at in range(sequence.size())]
 
 
 def _names(attributes: Java) -> Sequence[str]:
-    return [one.name() for one in _sequence(attributes.toSeq())]
+    return [attribute.name() for attribute in _sequence(attributes.toSeq())]
 
 
 def _keys(options: Java) -> list[str]:

@@ -19,7 +19,7 @@ from whyscan.pruning.mask import tally
 from whyscan.reports.masked_records import masked
 from whyscan.reports.report import make_report
 from whyscan.spark.plans import iceberg_filters
-from whyscan.spark.plans.catalyst import found_scans
+from whyscan.spark.plans.catalyst import scans_of_frame
 from whyscan.statements.records import Origin, Placed, ScanReport, StatementReport, Stayed
 from whyscan.statements.scans import EVERYTHING
 from whyscan.tables import open_snapshot
@@ -57,13 +57,13 @@ def explain(
     started = perf_counter()
     frame = _frame(query, spark)
     timezone = frame.sparkSession.conf.get("spark.sql.session.timeZone") or "UTC"
-    asked = _FrameOptions(timezone, depth, verbose)
-    plan = found_scans(_optimised(frame))
+    frame_options = _FrameOptions(timezone, depth, verbose)
+    plan = scans_of_frame(_optimised(frame))
     scans: list[ScanReport] = []
     notes = [f"not explained: {line}" for line in plan.others]
     for scan in plan.scans:
         try:
-            scans.append(_scan(scan, _snapshot(scan, options), asked))
+            scans.append(_scan(scan, _snapshot(scan, options), frame_options))
         except WhyscanError as error:
             notes.append(f"not explained: {scan.table.name}: {error.message}")
     report = StatementReport(
@@ -118,53 +118,53 @@ class _FrameOptions(Struct, frozen=True):
         return {"timezone": self.timezone, "depth": self.depth, "verbose": self.verbose}
 
 
-def _scan(found: PlanScan, snapshot: Snapshot, asked: _FrameOptions) -> ScanReport:
-    conjuncts, refused = _conjuncts(found, snapshot, asked)
+def _scan(plan_scan: PlanScan, snapshot: Snapshot, frame_options: _FrameOptions) -> ScanReport:
+    conjuncts, refused = _conjuncts(plan_scan, snapshot, frame_options)
     chosen = conjuncts or (EVERYTHING,)
-    text = joined([conjunct.sql for conjunct in chosen]) or EVERYTHING.sql
-    known = {name.lower() for name in snapshot.schema(named=found.columns).names()}
-    columns = tuple(name for name in found.columns if name.lower() in known)
+    text = joined([chosen_conjunct.sql for chosen_conjunct in chosen]) or EVERYTHING.sql
+    names = {name.lower() for name in snapshot.schema(named=plan_scan.columns).names()}
+    columns = tuple(name for name in plan_scan.columns if name.lower() in names)
     # Rows are counted without a column, and some bytes are read all the same.
-    _, options = bind_request(snapshot, "true", columns or None, asked.question)
-    predicate = Predicate(text, "spark", asked.timezone, None, chosen)
+    _, options = bind_request(snapshot, "true", columns or None, frame_options.question)
+    predicate = Predicate(text, "spark", frame_options.timezone, None, chosen)
     plan = make_plan(snapshot, predicate, options)
     return ScanReport(
-        name=found.table.name,
+        name=plan_scan.table.name,
         alias="",
         columns=columns,
         plan=plan,
-        report=make_report(plan, verbose=asked.verbose),
-        placed=tuple(Placed(one.sql, Origin.WRITTEN, one.sql) for one in conjuncts),
-        above=(*found.above, *refused),
+        report=make_report(plan, verbose=frame_options.verbose),
+        placed=tuple(Placed(conjunct.sql, Origin.WRITTEN, conjunct.sql) for conjunct in conjuncts),
+        above=(*plan_scan.above, *refused),
     )
 
 
 def _conjuncts(
-    found: PlanScan, snapshot: Snapshot, asked: _FrameOptions
+    plan_scan: PlanScan, snapshot: Snapshot, frame_options: _FrameOptions
 ) -> tuple[tuple[Conjunct, ...], list[Stayed]]:
     """The conditions in the table's terms, and those that have none."""
     bound: dict[str, Conjunct] = {}
     refused = []
-    for text in (*found.conditions, *_taken_over(found, snapshot)):
+    for text in (*plan_scan.conditions, *_taken_over(plan_scan, snapshot)):
         try:
-            predicate, _ = bind_request(snapshot, text, None, asked.question)
+            predicate, _ = bind_request(snapshot, text, None, frame_options.question)
         except PredicateError as error:
             refused.append(Stayed(text, error.message))
             continue
-        for one in predicate.conjuncts:
-            opaque = isinstance(one.expression, Opaque)
-            sql = one.sql if opaque else to_sql(one.expression)
-            bound.setdefault(sql, Conjunct(one.expression, sql))
-    return tuple(_needed(list(bound.values()), asked.timezone)), refused
+        for conjunct in predicate.conjuncts:
+            opaque = isinstance(conjunct.expression, Opaque)
+            sql = conjunct.sql if opaque else to_sql(conjunct.expression)
+            bound.setdefault(sql, Conjunct(conjunct.expression, sql))
+    return tuple(_needed(list(bound.values()), frame_options.timezone)), refused
 
 
-def _taken_over(found: PlanScan, snapshot: Snapshot) -> Iterator[str]:
-    if not found.pushed:
+def _taken_over(plan_scan: PlanScan, snapshot: Snapshot) -> Iterator[str]:
+    if not plan_scan.pushed:
         return
     types = {field.name.lower(): field.type for field in snapshot.schema().fields}
-    for one in found.pushed:
+    for pushed_filter in plan_scan.pushed:
         try:
-            yield iceberg_filters.to_sql(one, types)
+            yield iceberg_filters.to_sql(pushed_filter, types)
         except iceberg_filters.Unspoken:
             # Without it fewer files are ruled out, and no row is lost.
             continue
@@ -172,9 +172,11 @@ def _taken_over(found: PlanScan, snapshot: Snapshot) -> Iterator[str]:
 
 def _needed(conjuncts: Sequence[Conjunct], timezone: str) -> Iterator[Conjunct]:
     """Without each `c IS NOT NULL` that follows from another: Spark adds one for every column."""
-    for one in conjuncts:
-        if not any(_implies(other, one, timezone) for other in conjuncts if other is not one):
-            yield one
+    for conjunct in conjuncts:
+        if not any(
+            _implies(other, conjunct, timezone) for other in conjuncts if other is not conjunct
+        ):
+            yield conjunct
 
 
 def _implies(other: Conjunct, tested: Conjunct, timezone: str) -> bool:

@@ -48,7 +48,7 @@ def to_sql(expression: Any, types: Mapping[str, Type]) -> str:
     if operation in _COMPARISONS:
         return f"{column} {_COMPARISONS[operation]} {_literal(expression.literal(), kind)}"
     if operation in _LISTS:
-        values = [_literal(one, kind) for one in expression.literals()]
+        values = [_literal(literal, kind) for literal in expression.literals()]
         return f"{column} {_LISTS[operation]} ({', '.join(values)})"
     raise Unspoken(expression.toString())
 

@@ -70,7 +70,7 @@ def register(spark: SparkSession) -> None:
     """
     from whyscan.engines.spark_source import knowing
 
-    keys = told(os.environ, same_machine=_is_here(spark))
+    keys = told(os.environ, same_machine=_is_local_driver(spark))
     # Spark warns of a source that is registered again.
     if _REGISTERED.get(spark) != keys:
         spark.dataSource.register(knowing(keys))
@@ -94,24 +94,27 @@ def read(
     location: str | Sequence[str],
     predicate: str = "true",
     columns: Sequence[str] | None = None,
-    **asked: Unpack[ReadOptions],
+    **settings: Unpack[ReadOptions],
 ) -> DataFrame:
     """The rows of a table for which a predicate of Spark's SQL is TRUE, in the session's zone."""
-    for name in asked:
+    for name in settings:
         if name not in ReadOptions.__annotations__:
             words = ", ".join(ReadOptions.__annotations__)
             raise TypeError(f"unexpected keyword argument {name!r}; known are {words}")
-    places = [location] if isinstance(location, str) else list(location)
+    locations = [location] if isinstance(location, str) else list(location)
     travel = Travel(
-        asked.get("version"), asked.get("snapshot"), moment(asked.get("as_of")), asked.get("ref")
+        settings.get("version"),
+        settings.get("snapshot"),
+        moment(settings.get("as_of")),
+        settings.get("ref"),
     )
-    options = dict(asked.get("options", {}))
-    if asked.get("as_files"):
+    options = dict(settings.get("options", {}))
+    if settings.get("as_files"):
         options[AS_FILES] = "on"
-    table = open_snapshot(places, {}, options, travel)
+    table = open_snapshot(locations, {}, options, travel)
     zone = spark.conf.get("spark.sql.session.timeZone") or "UTC"
-    question = {"timezone": zone, "depth": asked.get("depth", "auto")}
-    return to_spark(make_plan(table, *bind_request(table, predicate, columns, question)), spark)
+    terms = {"timezone": zone, "depth": settings.get("depth", "auto")}
+    return to_spark(make_plan(table, *bind_request(table, predicate, columns, terms)), spark)
 
 
 def to_spark(
@@ -121,17 +124,17 @@ def to_spark(
 
     `reader_of` says who reads them.
     """
-    found = _reading(_of(plan, columns), spark)
-    if found.native is not None:
-        frame = _native_frame(found.native, found.portion, spark)
-    elif _is_here(spark):
-        frame = _source_frame(found, spark)
+    reading = _reading(_with_projection(plan, columns), spark)
+    if reading.native is not None:
+        frame = _native_frame(reading.native, reading.portion, spark)
+    elif _is_local_driver(spark):
+        frame = _source_frame(reading, spark)
     else:
-        frame = _sent_frame(found, spark)
-    if not found.again:
+        frame = _sent_frame(reading, spark)
+    if not reading.again:
         return frame
-    frame = frame.where(found.plan.predicate.text)
-    chosen = found.plan.options.projection
+    frame = frame.where(reading.plan.predicate.text)
+    chosen = reading.plan.options.projection
     return frame if chosen is None else frame.select([_quoted(path[0]) for path in chosen])
 
 
@@ -139,8 +142,8 @@ def reader_of(
     plan: ScanPlan, spark: SparkSession, columns: Sequence[str] | None = None
 ) -> ReaderChoice:
     """Who reads a plan's rows in `to_spark`, and why."""
-    found = _reading(_of(plan, columns), spark)
-    return ReaderChoice("parquet" if found.native else "whyscan", found.why, found.again)
+    reading = _reading(_with_projection(plan, columns), spark)
+    return ReaderChoice("parquet" if reading.native else "whyscan", reading.why, reading.again)
 
 
 class _Reading(Struct, frozen=True):
@@ -153,7 +156,7 @@ class _Reading(Struct, frozen=True):
     again: bool
 
 
-def _of(plan: ScanPlan, columns: Sequence[str] | None) -> ScanPlan:
+def _with_projection(plan: ScanPlan, columns: Sequence[str] | None) -> ScanPlan:
     if columns is None:
         return plan
     projection = projection_of(columns, plan.snapshot)
@@ -164,23 +167,23 @@ def _reading(plan: ScanPlan, spark: SparkSession) -> _Reading:
     refusal = why_not_again(plan, spark)
     if refusal is not None:
         return _Reading(plan, whole(plan), None, refusal, again=False)
-    asked: Sequence[Path] | None = plan.options.projection
-    portion = whole(plan, needed(asked, [c.path for c in plan.predicate.columns()]))
+    projection: Sequence[Path] | None = plan.options.projection
+    portion = whole(plan, needed(projection, [c.path for c in plan.predicate.columns()]))
     try:
-        found = _native(portion, spark)
+        files = _native(portion, spark)
     except NativeRefusal as doubt:
         return _Reading(plan, portion, None, str(doubt), again=True)
     why = "plain Parquet files with the table's own columns"
-    return _Reading(plan, portion, found, why, again=True)
+    return _Reading(plan, portion, files, why, again=True)
 
 
-def _is_here(spark: SparkSession) -> bool:
+def _is_local_driver(spark: SparkSession) -> bool:
     """Whether Spark's driver is on this machine: one behind Spark Connect may be anywhere."""
     return hasattr(spark, "_jsparkSession")
 
 
 def _native(portion: Portion, spark: SparkSession) -> NativeFiles:
-    if not _is_here(spark):
+    if not _is_local_driver(spark):
         raise NativeRefusal("Spark Connect may have other files under these names")
     if spark.conf.get("spark.sql.caseSensitive") == "true":
         raise NativeRefusal("spark.sql.caseSensitive is on")
@@ -196,30 +199,32 @@ def _native_frame(files: NativeFiles, portion: Portion, spark: SparkSession) -> 
     return reader.parquet(*files.paths).select([_quoted(name) for name in schema.names])
 
 
-def _source_frame(found: _Reading, spark: SparkSession) -> DataFrame:
+def _source_frame(reading: _Reading, spark: SparkSession) -> DataFrame:
     """By the data source. Planning runs on this machine, so that a file here can hand it over."""
     from whyscan.engines.spark_source import HANDED_OVER, NAME, hand_over
 
     register(spark)
-    what = _planned(found, spark)
+    plan = _planned(reading, spark)
     with tempfile.TemporaryDirectory(prefix="whyscan-plan-") as folder:
         file = File(folder, "plan")
-        hand_over(what, file)
+        hand_over(plan, file)
         # Loading takes the plan in, whole: the file is of no use afterwards.
         return spark.read.format(NAME).option(HANDED_OVER, str(file)).load()
 
 
-def _sent_frame(found: _Reading, spark: SparkSession) -> DataFrame:
+def _sent_frame(reading: _Reading, spark: SparkSession) -> DataFrame:
     """By executors, to each of which its portion is sent: no file of this machine is there."""
     import pyarrow as pa
 
-    what = _planned(found, spark)
-    if not what.portions:
-        return spark.createDataFrame([], what.schema)
-    sent = pa.table({"portion": pa.array([packed(one) for one in what.portions], pa.binary())})
-    rows = spark.createDataFrame(sent).repartition(len(what.portions))
-    reading = _reading_sent(what.schema, keep_undecided=what.keep_undecided)
-    return rows.mapInArrow(reading, what.schema)
+    plan = _planned(reading, spark)
+    if not plan.portions:
+        return spark.createDataFrame([], plan.schema)
+    sent = pa.table(
+        {"portion": pa.array([packed(portion) for portion in plan.portions], pa.binary())}
+    )
+    rows = spark.createDataFrame(sent).repartition(len(plan.portions))
+    read_rows = _reading_sent(plan.schema, keep_undecided=plan.keep_undecided)
+    return rows.mapInArrow(read_rows, plan.schema)
 
 
 def _reading_sent(
@@ -235,17 +240,17 @@ def _reading_sent(
         for batch in batches:
             for sent in batch.column("portion"):
                 portion = pickle.loads(sent.as_py())  # noqa: S301 - by the driver
-                found = read_portion(portion, keep_undecided=keep_undecided)
-                yield from SparkBatches(schema).of(found)
+                table_rows = read_portion(portion, keep_undecided=keep_undecided)
+                yield from SparkBatches(schema).of(table_rows)
 
     return rows
 
 
-def _planned(found: _Reading, spark: SparkSession) -> SourcePlan:
+def _planned(reading: _Reading, spark: SparkSession) -> SourcePlan:
     from whyscan.engines.spark_source import PORTION_BYTES, planned
 
     sizes = PORTION_BYTES, cores(spark)
-    return planned(found.portion, found.plan.evidence, *sizes, keep_undecided=found.again)
+    return planned(reading.portion, reading.plan.evidence, *sizes, keep_undecided=reading.again)
 
 
 def _quoted(name: str) -> str:

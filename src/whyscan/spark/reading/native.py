@@ -70,17 +70,17 @@ def native(portion: Portion) -> NativeFiles:
         raise NativeRefusal("there is nothing to read")
     if len(files) > COMPARED_FILES:
         raise NativeRefusal(f"{len(files)} files are too many to compare their schemas")
-    asked = {path[0] for path in portion.given.paths}
-    columns = [column for column in portion.reading.columns if column.name in asked]
+    names = {path[0] for path in portion.given.paths}
+    columns = [column for column in portion.reading.columns if column.name in names]
     from_paths = _from_paths(files, columns) if naming.constants_win else ()
     for file in files:
         _plain_file(file)
     for column in columns:
         if column.name not in from_paths:
             _plain_column(column, by_id=naming.by_id)
-    stored = [column for column in columns if column.name not in from_paths]
+    file_columns = [column for column in columns if column.name not in from_paths]
     for file in files:
-        _same_columns(file, stored, portion)
+        _same_columns(file, file_columns, portion)
     root = files[0].store.folder if from_paths else None
     return NativeFiles(tuple(f"{file.store.folder}/{file.path}" for file in files), root)
 
@@ -117,17 +117,20 @@ def _is_plain(column: ReadColumn) -> bool:
 
 def _from_paths(files: Sequence[DataFile], columns: Sequence[ReadColumn]) -> tuple[str, ...]:
     """The columns that Spark takes out of paths, where they say what the table says."""
-    known = {path for file in files for path in file.constants}
-    if not {path[0] for path in known} & {column.name for column in columns}:
+    partition_columns = {path for file in files for path in file.constants}
+    if not {path[0] for path in partition_columns} & {column.name for column in columns}:
         return ()
-    told = {tuple(name for name, _ in _parts(file)) for file in files}
-    if len(told) != 1 or {(name,) for name in next(iter(told))} != known:
+    folder_names = {tuple(name for name, _ in _parts(file)) for file in files}
+    if (
+        len(folder_names) != 1
+        or {(name,) for name in next(iter(folder_names))} != partition_columns
+    ):
         raise NativeRefusal("folders are not called after the partition columns")
     for file in files:
         for name, text in _parts(file):
             if not _says(text, file.constants[name,]):
                 raise NativeRefusal(f"the folder {name}={text} is not how Spark would write it")
-    return next(iter(told))
+    return next(iter(folder_names))
 
 
 def _parts(file: DataFile) -> list[tuple[str, str]]:
@@ -150,29 +153,31 @@ def _says(text: str, value: pa.Scalar) -> bool:
 
 def _same_columns(file: DataFile, columns: Sequence[ReadColumn], portion: Portion) -> None:
     footer = pq.read_metadata(f"{file.store.folder}/{file.path}")
-    own = held(footer.schema.to_arrow_schema())
-    if len({column.name.lower() for column in own}) != len(own):
+    columns_of_file = held(footer.schema.to_arrow_schema())
+    if len({column.name.lower() for column in columns_of_file}) != len(columns_of_file):
         raise NativeRefusal(f"{file.path} has columns whose names differ in case alone")
-    find = finder(own, portion.reading.naming)
+    find = finder(columns_of_file, portion.reading.naming)
     for column in columns:
-        found = find.find(column)
-        if found is None:
-            _same_absence(file, column, own)
+        match = find.find(column)
+        if match is None:
+            _same_absence(file, column, columns_of_file)
             continue
-        if found.name != column.name:
+        if match.name != column.name:
             raise NativeRefusal(f"{file.path} has the column {column.name} under another name")
-        int96 = footer.schema.column(found.leaves[0]).physical_type == _INT96
-        kind = pa.timestamp("us", "UTC") if int96 else from_arrow(found.name, found.type).type
-        if kind != column.type or _is_unsigned(found):
-            raise NativeRefusal(f"{file.path} has {column.name} as {found.type}")
+        int96 = footer.schema.column(match.leaves[0]).physical_type == _INT96
+        kind = pa.timestamp("us", "UTC") if int96 else from_arrow(match.name, match.type).type
+        if kind != column.type or _is_unsigned(match):
+            raise NativeRefusal(f"{file.path} has {column.name} as {match.type}")
     _same_calendar(file, footer.metadata or {})
 
 
-def _same_absence(file: DataFile, column: ReadColumn, own: Sequence[FileColumn]) -> None:
+def _same_absence(
+    file: DataFile, column: ReadColumn, columns_of_file: Sequence[FileColumn]
+) -> None:
     """What a file is without is NULL, for Spark where no other column goes by the name."""
     if any(path[0] == column.name for path in file.constants):
         raise NativeRefusal(f"{column.name} is in the table's metadata and not in {file.path}")
-    if any(other.name.lower() == column.name.lower() for other in own):
+    if any(other.name.lower() == column.name.lower() for other in columns_of_file):
         raise NativeRefusal(f"the column {column.name} of {file.path} is another one")
 
 
@@ -180,9 +185,9 @@ def _is_unsigned(column: FileColumn) -> bool:
     return pa.types.is_unsigned_integer(column.type) or any(map(_is_unsigned, column.members))
 
 
-def _same_calendar(file: DataFile, told: dict[bytes, bytes]) -> None:
+def _same_calendar(file: DataFile, metadata: dict[bytes, bytes]) -> None:
     """Spark before 3.0 wrote days of the Julian calendar, and its reader counts them again."""
-    if has_hybrid_calendar(told):
+    if has_hybrid_calendar(metadata):
         raise NativeRefusal(f"{file.path} has dates of another calendar")
 
 

@@ -49,8 +49,8 @@ def why_not_again(plan: ScanPlan, spark: SparkSession) -> str | None:
     return next((why for column in predicate.columns() if (why := _unlike(column))), None)
 
 
-def _same_zone(one: str, other: str) -> bool:
-    names = {one.lower(), other.lower()}
+def _same_zone(left: str, right: str) -> bool:
+    names = {left.lower(), right.lower()}
     return len(names) == 1 or names <= _UTC
 
 

@@ -338,7 +338,7 @@ def test_containers_of_a_run_that_was_ended_are_replaced(spark, growing, tmp_pat
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(writing.Kept, "finish", killed)
+        patch.setattr(writing.InventoryStore, "finish", killed)
         with pytest.raises(KeyboardInterrupt):
             write_inventory(spark, given, out)
     run = write_inventory(spark, given, out)

@@ -26,7 +26,7 @@ def test_a_table_without_rows_holds(spark, tmp_path):
 
     found = proven(spark, tmp_path / "t", "x = 1", columns=["*"])
 
-    assert (found.files_total, found.rows, found.predicates[0].found) == (0, 0, 0)
+    assert (found.files_total, found.rows, found.predicates[0].rows_true) == (0, 0, 0)
 
 
 def test_some_of_the_files_are_read_and_that_is_said(spark, tmp_path):
@@ -39,7 +39,7 @@ def test_some_of_the_files_are_read_and_that_is_said(spark, tmp_path):
     assert (table.files_read, table.files_total, table.rows) == (3, 6, 3)
     assert table.unchecked == ("3 of 6 data files were read, by chance",)
     assert table.native.why == "only some of the data files were read"
-    assert (table.predicates[0].found, found.exit_code) == (None, 0)
+    assert (table.predicates[0].rows_true, found.exit_code) == (None, 0)
 
 
 def test_partition_columns_have_the_types_that_were_given(spark, tmp_path):
@@ -61,7 +61,7 @@ def test_predicates_of_another_dialect_are_asked_in_sparks_words(spark, tmp_path
 
     found = proven(spark, tmp_path, "\"x\" = 2 AND \"s\" || 'x' = 'sx'", dialect="trino")
 
-    assert found.predicates[0].found == 1
+    assert found.predicates[0].rows_true == 1
 
 
 def test_structs_uuids_and_times_of_day(spark, tmp_path):
@@ -90,7 +90,7 @@ def test_structs_uuids_and_times_of_day(spark, tmp_path):
 
     found = proven(spark, lake.folder, f"u = '{ids[1]}'", "o IS NULL", "clock > '01:00:00'")
 
-    assert [proof.found for proof in found.predicates] == [1, 2, 1]
+    assert [proof.rows_true for proof in found.predicates] == [1, 2, 1]
 
 
 def test_very_many_predicates_are_judged_some_at_a_time(spark, tmp_path, monkeypatch):
@@ -99,7 +99,7 @@ def test_very_many_predicates_are_judged_some_at_a_time(spark, tmp_path, monkeyp
 
     found = proven(spark, tmp_path, *(f"x >= {n}" for n in range(5)))
 
-    assert [proof.found for proof in found.predicates] == [3, 3, 2, 1, 0]
+    assert [proof.rows_true for proof in found.predicates] == [3, 3, 2, 1, 0]
 
 
 def test_a_column_that_is_not_there(spark, tmp_path):

@@ -13,7 +13,7 @@ from deltalake import write_deltalake
 from spark.stages.verify.proofs import verified
 from whyscan.errors import UsageError
 from whyscan.spark.stages.verify.engines import duckdb_engine
-from whyscan.spark.stages.verify.engines.matrix import KNOWN, named
+from whyscan.spark.stages.verify.engines.matrix import ENGINES, named
 from whyscan.spark.stages.verify.result import EngineComparison
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
@@ -123,6 +123,6 @@ def test_names_of_engines():
     assert named([]) is None
     assert named(["none"]) == ()
     assert named(["duckdb,Trino", "duckdb"]) == ("duckdb", "trino")
-    assert set(KNOWN) >= {"spark-delta", "spark-iceberg", "pyiceberg", "datafusion"}
+    assert set(ENGINES) >= {"spark-delta", "spark-iceberg", "pyiceberg", "datafusion"}
     with pytest.raises(UsageError, match="unknown engine 'presto'"):
         named(["presto"])

@@ -49,8 +49,8 @@ def test_delta_with_deletion_vectors_and_an_evolved_schema(spark, delta):
 
     assert (found.rows, found.live, found.native.rows) == (80, 76, 76)
     assert found.predicates[0].planned.files_kept < found.files_total
-    assert [p.found for p in found.predicates] == [p.native for p in found.predicates]
-    assert found.predicates[0].found == 17
+    assert [p.rows_true for p in found.predicates] == [p.native for p in found.predicates]
+    assert found.predicates[0].rows_true == 17
     assert {"id", "nested.y.z", "late", "price"} <= set(found.columns)
 
 
@@ -83,7 +83,7 @@ def test_iceberg_with_position_deletes_and_an_evolved_schema(spark):
 
     assert (found.rows, found.live, found.native.rows) == (80, 76, 76)
     assert found.predicates[0].planned.files_kept < found.files_total
-    assert [p.found for p in found.predicates] == [p.native for p in found.predicates]
+    assert [p.rows_true for p in found.predicates] == [p.native for p in found.predicates]
 
 
 def test_hive_folders(spark, tmp_path):

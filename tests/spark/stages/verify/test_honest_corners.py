@@ -48,7 +48,7 @@ def test_old_dates_as_spark_writes_them(spark, tmp_path, form):
     found = proven(spark, written(spark, tmp_path / "t", "CORRECTED", form), *ASKED, columns=["*"])
 
     assert found.live == found.native.rows == 8
-    assert [p.found for p in found.predicates] == [p.native for p in found.predicates]
+    assert [p.rows_true for p in found.predicates] == [p.native for p in found.predicates]
 
 
 def test_old_dates_of_another_calendar_are_no_lie_and_spark_reads_others(spark, tmp_path):
@@ -59,7 +59,7 @@ def test_old_dates_of_another_calendar_are_no_lie_and_spark_reads_others(spark, 
     old, new = found.tables[0].predicates
 
     assert (found.tables[0].lies, old.lost, new.lost) == ((), (), ())
-    assert (old.found, old.native, old.disputed, new.disputed) == (0, 1, True, False)
+    assert (old.rows_true, old.native, old.disputed, new.disputed) == (0, 1, True, False)
     assert (old.planned.files_kept, new.planned.files_kept) == (1, 2)
     assert found.exit_code == 1
 
@@ -92,7 +92,7 @@ def test_values_at_the_edges_of_their_types(spark, tmp_path):
         columns=["*"],
     )
 
-    assert [p.found for p in found.predicates] == [3, 0, 1, 2, 2, 3, 1, 2]
+    assert [p.rows_true for p in found.predicates] == [3, 0, 1, 2, 2, 3, 1, 2]
 
 
 def test_renamed_and_widened_columns(spark, tmp_path):
@@ -125,5 +125,5 @@ def test_renamed_and_widened_columns(spark, tmp_path):
         columns=["*"],
     )
 
-    assert [p.found for p in found.predicates] == [1, 1, 1, 1]
+    assert [p.rows_true for p in found.predicates] == [1, 1, 1, 1]
     assert found.native.rows == 3

@@ -185,7 +185,7 @@ def test_nanoseconds_are_judged_to_the_last_one(spark, tmp_path):
 
     found = proven(spark, lake.folder, *asked, columns=["*"])
 
-    assert [proof.found for proof in found.predicates] == [2, 1, 2, 3]
+    assert [proof.rows_true for proof in found.predicates] == [2, 1, 2, 3]
     assert [proof.planned.files_kept for proof in found.predicates] == [1, 1, 2, 2]
     assert found.columns == ("t",)
 
@@ -224,4 +224,4 @@ def test_a_time_of_day_is_judged(spark, tmp_path):
 
     found = proven(spark, lake.folder, "clock > TIME '13:30:00'", "clock IS NULL")
 
-    assert [proof.found for proof in found.predicates] == [1, 1]
+    assert [proof.rows_true for proof in found.predicates] == [1, 1]

@@ -100,7 +100,7 @@ def test_delta_on_spark_loses_the_same_rows_and_is_called_unsound(spark, delta):
     found = verified(spark, delta[0].folder, "x = 99", engines=["spark-delta"]).tables[0]
     (proof,) = found.predicates
 
-    assert (proof.found, proof.native) == (1, 1)
+    assert (proof.rows_true, proof.native) == (1, 1)
     assert (proof.engines[0].rows, proof.engines[0].sound) == (0, False)
 
 
@@ -202,7 +202,7 @@ def test_a_deletion_vector_that_is_said_to_delete_more_than_it_does(spark, tmp_p
     found = verified(spark, tmp_path / "t", "id < 10")
 
     (lie,) = found.tables[0].lies
-    assert (lie.column, lie.what, lie.recorded, lie.found) == (None, "deleted", 7, 2)
+    assert (lie.column, lie.what, lie.recorded, lie.actual) == (None, "deleted", 7, 2)
     assert found.exit_code == 1
 
 
@@ -277,7 +277,7 @@ def test_a_manifest_with_wrong_bounds_and_partition(spark, tmp_path):
     found = verified(spark, lake.folder, "x = 20", "p = 3")
     (table,) = found.tables
     names = {
-        Path(lie.path).name: (lie.column, lie.what, lie.recorded, lie.found) for lie in table.lies
+        Path(lie.path).name: (lie.column, lie.what, lie.recorded, lie.actual) for lie in table.lies
     }
 
     assert names == {

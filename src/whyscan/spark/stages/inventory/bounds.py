@@ -55,9 +55,9 @@ BOUND = pa.struct(list(FAMILIES.items()))
 
 def bounds(kind: Type, ends: pa.Array) -> pa.StructArray:
     """The ends of a column's intervals; null where an end is unknown."""
-    held = _in_families(kind, ends)
+    families = _in_families(kind, ends)
     count = len(ends)
-    children = [held.get(name, pa.nulls(count, type_)) for name, type_ in FAMILIES.items()]
+    children = [families.get(name, pa.nulls(count, type_)) for name, type_ in FAMILIES.items()]
     return pa.StructArray.from_arrays(children, fields=list(BOUND), mask=ends.is_null())
 
 

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from whyscan.errors import StorageError
 from whyscan.spark.errors import carried
-from whyscan.spark.stages.inventory.reading import given, rows
+from whyscan.spark.stages.inventory.reading import parts_of_task, rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -70,9 +70,9 @@ def is_local(spark: SparkSession, place: str) -> bool:
         context = spark.sparkContext
     except PySparkException:
         return False
-    stored = context._jsc.hadoopConfiguration().get("fs.defaultFS")  # noqa: SLF001 - no other way
+    default_store = context._jsc.hadoopConfiguration().get("fs.defaultFS")  # noqa: SLF001 - no other way
     one_machine = (context.master or "").startswith("local")
-    return one_machine and str(stored or "file:").startswith("file:")
+    return one_machine and str(default_store or "file:").startswith("file:")
 
 
 def writing(depth: InventoryDepth, folder: Path) -> Work:
@@ -80,12 +80,12 @@ def writing(depth: InventoryDepth, folder: Path) -> Work:
 
     @carried
     def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for about, part in given(batches):
+        for about, part in parts_of_task(batches):
             for batch in rows(about, part, depth):
                 if batch.num_rows:
-                    kept = pa.Table.from_batches([batch]).drop(["table", "snapshot", "error"])
+                    table = pa.Table.from_batches([batch]).drop(["table", "snapshot", "error"])
                     name = f"part-{uuid.uuid4()}.parquet"
-                    pq.write_table(kept, folder / name, use_dictionary=_REPEATED)
+                    pq.write_table(table, folder / name, use_dictionary=_REPEATED)
                     yield _receipt(batch, name)
 
     return write
@@ -93,7 +93,7 @@ def writing(depth: InventoryDepth, folder: Path) -> Work:
 
 def _receipt(batch: pa.RecordBatch, name: str) -> pa.RecordBatch:
     """The totals of a file, whose containers are of one table and one level."""
-    told = {
+    receipt = {
         "table": batch.column("table")[0].as_py(),
         "level": batch.column("level")[0].as_py(),
         "file": name,
@@ -102,7 +102,7 @@ def _receipt(batch: pa.RecordBatch, name: str) -> pa.RecordBatch:
         "bytes": pc.sum(batch.column("bytes")).as_py(),
         "rows": pc.sum(batch.column("rows")).as_py(),
     }
-    return pa.RecordBatch.from_pylist([told], RECEIPT)
+    return pa.RecordBatch.from_pylist([receipt], RECEIPT)
 
 
 def partition(about: Mapping[str, str]) -> str:
@@ -132,9 +132,9 @@ def gathered(containers: Path) -> Iterator[Path]:
 
 def _remove_abandoned(containers: Path) -> None:
     """What runs that were killed have left, long ago: others may be under way."""
-    for left in containers.glob(f"{_GATHERED}*"):
-        if left.stat().st_mtime < time.time() - _ABANDONED_AFTER:
-            shutil.rmtree(left, ignore_errors=True)
+    for folder in containers.glob(f"{_GATHERED}*"):
+        if folder.stat().st_mtime < time.time() - _ABANDONED_AFTER:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def publish(folder: Path, containers: Path, about: Mapping[str, str], files: Iterable[str]) -> None:

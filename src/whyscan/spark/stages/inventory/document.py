@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from whyscan.spark.stages.inventory.report import InventoriedTable, InventoryRun
 
 SCHEMA_VERSION = "1.0"
-_FOUND = (
+_ROW_FIELDS = (
     "format",
     "snapshot",
     "depth",
@@ -48,7 +48,7 @@ def _line(line: InventoriedTable) -> Json:
         "name": line.name,
         "uri": line.uri,
         "state": line.state,
-        **{name: None if line.found is None else getattr(line.found, name) for name in _FOUND},
+        **{name: None if line.found is None else getattr(line.found, name) for name in _ROW_FIELDS},
         "read_at": None if line.found is None else line.found.read_at.isoformat(),
         "error": None if error is None else {"message": error.message, "hint": error.hint},
     }

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     Named = Mapping[str, str] | Iterable[str | NamedTable]
-    Known = Mapping[tuple[str, str], TableRow]
+    EarlierRows = Mapping[tuple[str, str], TableRow]
 
 AT_ONCE = 16
 TASKS_A_CORE = 8
@@ -56,7 +56,7 @@ class Opener(Struct, frozen=True):
     """Opens tables: how far down they are read, what is known of them, types of Hive partitions."""
 
     depth: InventoryDepth
-    known: Known = field(default_factory=dict)
+    earlier: EarlierRows = field(default_factory=dict)
     partition_types: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def open_all(self, some: Sequence[NamedTable]) -> Iterator[OpenedTable | InventoriedTable]:
@@ -68,13 +68,15 @@ class Opener(Struct, frozen=True):
         types = self.partition_types.get(source.name, {})
         try:
             snapshot = open_snapshot([source.uri], types, source.options, fetched_whole=0)
-            found = identity(snapshot)
-            mark = f"{found.mark} {dict(types)}" if types else found.mark
-            before = self.known.get((source.name, found.name))
+            snapshot_identity = identity(snapshot)
+            mark = f"{snapshot_identity.mark} {dict(types)}" if types else snapshot_identity.mark
+            before = self.earlier.get((source.name, snapshot_identity.name))
             if before is not None and self._is_enough(before, snapshot.uri, mark):
                 return InventoriedTable(source.name, source.uri, UNCHANGED, before)
             divided = tuple(map(packed, parts(snapshot, self.depth.files_each)))
-            return OpenedTable(source, snapshot.uri, snapshot.format, found.name, mark, divided)
+            return OpenedTable(
+                source, snapshot.uri, snapshot.format, snapshot_identity.name, mark, divided
+            )
         except WhyscanError as error:
             return InventoriedTable(source.name, source.uri, FAILED, error=error)
 
@@ -85,7 +87,7 @@ class Opener(Struct, frozen=True):
 
 def spread(spark: SparkSession, opened: Sequence[OpenedTable]) -> DataFrame:
     """A row a part, over few tasks."""
-    rows = [{**one.about, "part": part} for one in opened for part in one.parts]
+    rows = [{**table.about, "part": part} for table in opened for part in table.parts]
     tasks = max(1, min(len(rows), TASKS_A_CORE * cores(spark)))
     schema = "table string, uri string, format string, snapshot string, part binary"
     return spark.createDataFrame(pa.Table.from_pylist(rows, PARTS), schema).repartition(tasks)

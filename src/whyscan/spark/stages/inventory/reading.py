@@ -71,7 +71,7 @@ def reading(depth: InventoryDepth) -> Work:
 
     @carried
     def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for about, part in given(batches):
+        for about, part in parts_of_task(batches):
             yield from in_batches(rows(about, part, depth))
 
     return read
@@ -81,20 +81,20 @@ def reading_what_can_be_read(depth: InventoryDepth) -> Work:
     """Read parts; of one that cannot be read there is a row that says why."""
 
     def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for about, part in given(batches):
+        for about, part in parts_of_task(batches):
             try:
                 yield from in_batches(rows(about, part, depth))
             except WhyscanError as error:
                 yield failed(about, to_text(error))
             # One damaged table must not end the work on the others, whatever it broke.
             except Exception as error:  # noqa: BLE001
-                told = WhyscanError(f"it cannot be read: {type(error).__name__}: {error}")
-                yield failed(about, to_text(told))
+                unreadable = WhyscanError(f"it cannot be read: {type(error).__name__}: {error}")
+                yield failed(about, to_text(unreadable))
 
     return read
 
 
-def given(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[dict[str, str], Snapshot]]:
+def parts_of_task(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[dict[str, str], Snapshot]]:
     """The parts of a task, opened, each with the names of its table."""
     for batch in batches:
         for row in batch.to_pylist():
@@ -107,24 +107,28 @@ def rows(
 ) -> Iterator[pa.RecordBatch]:
     """The containers of a part, level by level."""
     columns = list(leaves(part.schema().fields))
-    for found in _levels(part, columns, depth):
-        yield found.batch(about, columns)
+    for level in _levels(part, columns, depth):
+        yield level.batch(about, columns)
 
 
 def in_batches(levels: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The same in pieces that the JVM takes."""
-    for whole in levels:
-        for start in range(0, whole.num_rows, BATCH):
-            yield whole.slice(start, BATCH)
+    for level in levels:
+        for start in range(0, level.num_rows, BATCH):
+            yield level.slice(start, BATCH)
 
 
 def _levels(
     part: Snapshot, columns: Sequence[Column], depth: InventoryDepth
 ) -> Iterator[ContainerRows]:
-    above = part.manifests()
-    if above is not None:
+    manifests = part.manifests()
+    if manifests is not None:
         yield ContainerRows(
-            MANIFEST, above.paths, above.containers, rows=above.rows, files=above.files
+            MANIFEST,
+            manifests.paths,
+            manifests.containers,
+            rows=manifests.rows,
+            files=manifests.files,
         )
     files = part.files(columns, _UTC)
     partition = partition_values(files, part.numbered_specs)

@@ -83,7 +83,7 @@ class ContainerRows(Struct, frozen=True):
     def batch(self, about: Mapping[str, str], columns: Sequence[Column]) -> pa.RecordBatch:
         """The rows; `about` are the columns that are the same in all of a table's."""
         count = self.containers.count
-        told = {
+        arrays = {
             "level": pa.repeat(self.level, count),
             "path": masked_array(self.paths),
             "partition": self.partition,
@@ -96,14 +96,14 @@ class ContainerRows(Struct, frozen=True):
             **{name: pa.repeat(value, count) for name, value in about.items()},
         }
         return pa.record_batch(
-            [_of_type(told.get(field.name), field.type, count) for field in SCHEMA], schema=SCHEMA
+            [_of_type(arrays.get(field.name), field.type, count) for field in SCHEMA], schema=SCHEMA
         )
 
 
 def failed(about: Mapping[str, str], error: str) -> pa.RecordBatch:
     """The row of a part that could not be read."""
-    told = {**about, "error": error}
-    return pa.RecordBatch.from_pylist([told], SCHEMA)
+    row = {**about, "error": error}
+    return pa.RecordBatch.from_pylist([row], SCHEMA)
 
 
 def _of_type(array: pa.Array | None, kind: pa.DataType, count: int) -> pa.Array:
@@ -126,29 +126,31 @@ def leaves(fields: Sequence[Field], above: Path = ()) -> Iterator[Column]:
 
 def described(containers: Containers, columns: Sequence[Column]) -> pa.ListArray:
     """Of each container the columns of which anything is known, in the schema's order."""
-    told = [_column(containers, column) for column in columns if _is_told(containers, column)]
-    return _with_something_known(in_lists(told, containers.count, COLUMN), len(told))
+    arrays = [
+        _column(containers, column) for column in columns if _has_metadata(containers, column)
+    ]
+    return _without_empty_columns(in_lists(arrays, containers.count, COLUMN), len(arrays))
 
 
-def _with_something_known(columns: pa.ListArray, width: int) -> pa.ListArray:
+def _without_empty_columns(columns: pa.ListArray, width: int) -> pa.ListArray:
     """The lists of so many columns each, less those of which this container tells nothing.
 
     Others may: a manifest of an older spec has nothing of a newer one's columns.
     """
     items = columns.values
-    told = [items.field(name).is_valid() for name in ("lower", "upper", "nulls", "nans")]
-    known = reduce(pc.or_, told)
-    if known.true_count == len(items):
+    has_value = [items.field(name).is_valid() for name in ("lower", "upper", "nulls", "nans")]
+    has_any = reduce(pc.or_, has_value)
+    if has_any.true_count == len(items):
         return columns
-    counts = known.to_numpy(zero_copy_only=False).reshape(len(columns), width).sum(axis=1)
+    counts = has_any.to_numpy(zero_copy_only=False).reshape(len(columns), width).sum(axis=1)
     offsets = np.concatenate(([0], counts.cumsum())).astype(np.int32)
-    return pa.ListArray.from_arrays(pa.array(offsets), items.filter(known))
+    return pa.ListArray.from_arrays(pa.array(offsets), items.filter(has_any))
 
 
-def _is_told(containers: Containers, column: Column) -> bool:
+def _has_metadata(containers: Containers, column: Column) -> bool:
     return any(
-        column.path in known
-        for known in (containers.partition, containers.statistics, containers.exact)
+        column.path in source
+        for source in (containers.partition, containers.statistics, containers.exact)
     )
 
 
@@ -195,20 +197,22 @@ def partition_values(files: Files, specs: Sequence[SpecLine]) -> pa.Array:
     if files.spec is None or len(specs) == 1:
         offsets = pa.array(np.arange(files.count + 1, dtype=np.int32) * len(names))
         return pa.MapArray.from_arrays(offsets, keys, items)
-    told = _told(names, files.spec, specs)
-    kept, counts = pa.array(told.ravel()), told.sum(axis=1)
+    in_spec = _names_in_spec(names, files.spec, specs)
+    kept, counts = pa.array(in_spec.ravel()), in_spec.sum(axis=1)
     ends = np.concatenate([[0], counts.cumsum()]).astype(np.int32)
     offsets = pa.array(ends, mask=np.append(counts == 0, False))
     return pa.MapArray.from_arrays(offsets, keys.filter(kept), items.filter(kept))
 
 
-def _told(names: Sequence[str], written: pa.Array, specs: Sequence[SpecLine]) -> np.ndarray:
+def _names_in_spec(
+    names: Sequence[str], written: pa.Array, specs: Sequence[SpecLine]
+) -> np.ndarray:
     """For each file, and each name: whether the file's spec has it."""
     numbers = written.to_numpy()
-    told = np.ones((len(numbers), len(names)), dtype=bool)
+    in_spec = np.ones((len(numbers), len(names)), dtype=bool)
     for spec in specs:
-        told[numbers == spec.id] = [name in spec.names for name in names]
-    return told
+        in_spec[numbers == spec.id] = [name in spec.names for name in names]
+    return in_spec
 
 
 def _texts(values: pa.Array) -> pa.Array:

@@ -37,7 +37,7 @@ from whyscan.spark.stages.inventory.report import (
     TableRow,
 )
 from whyscan.spark.stages.inventory.rows import FILE, MANIFEST, ROW_GROUP, SCHEMA, failed
-from whyscan.spark.stages.inventory.writing import among, ddl, kept
+from whyscan.spark.stages.inventory.writing import among, ddl, inventory_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from whyscan.spark.stages.inventory.opening import Named
-    from whyscan.spark.stages.inventory.writing import Kept
+    from whyscan.spark.stages.inventory.writing import InventoryStore
     from whyscan.spark.tables import NamedTable
 
     Totals = dict[str, dict[str, dict[str, int | None]]]
@@ -79,13 +79,13 @@ def inventory(
 ) -> DataFrame:
     """A row a container of the tables; of what cannot be read a row with an `error`."""
     chosen = depth_named(depth)
-    found = list(Opener(chosen).open_all(sources_of(tables, options)))
-    opened = [one for one in found if isinstance(one, OpenedTable)]
+    results = list(Opener(chosen).open_all(sources_of(tables, options)))
+    opened = [result for result in results if isinstance(result, OpenedTable)]
     frame = spread(spark, opened).mapInArrow(reading_what_can_be_read(chosen), ddl(SCHEMA))
     lost = [
-        failed(masked({"table": one.name, "uri": one.uri}), to_text(one.error))
-        for one in found
-        if isinstance(one, InventoriedTable) and one.error is not None
+        failed(masked({"table": result.name, "uri": result.uri}), to_text(result.error))
+        for result in results
+        if isinstance(result, InventoriedTable) and result.error is not None
     ]
     if not lost:
         return frame
@@ -100,15 +100,15 @@ def write_inventory(
     A snapshot that is there is not read again. Ended at any moment and started again, it goes on.
     """
     started = perf_counter()
-    place = kept(output, settings.get("form", "parquet"))
+    place = inventory_at(output, settings.get("form", "parquet"))
     depth = depth_named(settings.get("depth", "files"))
-    given = sources_of(tables, settings.get("options"))
+    sources = sources_of(tables, settings.get("options"))
     run = _Run(spark, place, depth, settings.get("told") or (lambda _: None))
-    known = place.known(spark)
-    lines = run.lines(given, Opener(depth, known, settings.get("partition_types", {})))
-    run.take_up_again(lines, {row.table: row for row in known.values()})
+    earlier = place.complete_rows(spark)
+    lines = run.lines(sources, Opener(depth, earlier, settings.get("partition_types", {})))
+    run.take_up_again(lines, {row.table: row for row in earlier.values()})
     report = InventoryRun(
-        tuple(lines[source.name] for source in given),
+        tuple(lines[source.name] for source in sources),
         place.containers,
         place.tables,
         place.form,
@@ -120,23 +120,23 @@ def write_inventory(
 
 class _Run(Struct, frozen=True):
     spark: SparkSession
-    kept: Kept
+    kept: InventoryStore
     depth: InventoryDepth
     say: Callable[[str], None]
 
-    def lines(self, given: Sequence[NamedTable], opener: Opener) -> dict[str, InventoriedTable]:
+    def lines(self, sources: Sequence[NamedTable], opener: Opener) -> dict[str, InventoriedTable]:
         """A line a table."""
         lines: dict[str, InventoriedTable] = {}
-        for start in range(0, len(given), TABLES_AT_ONCE):
-            some = given[start : start + TABLES_AT_ONCE]
-            self.say(f"opening {counted(len(some), 'table')}")
+        for start in range(0, len(sources), TABLES_AT_ONCE):
+            batch = sources[start : start + TABLES_AT_ONCE]
+            self.say(f"opening {counted(len(batch), 'table')}")
             pending: list[OpenedTable] = []
-            for found in opener.open_all(some):
-                if isinstance(found, InventoriedTable):
-                    lines[found.name] = found
+            for result in opener.open_all(batch):
+                if isinstance(result, InventoriedTable):
+                    lines[result.name] = result
                     continue
-                pending.append(found)
-                if sum(len(one.parts) for one in pending) >= PARTS_AT_ONCE:
+                pending.append(result)
+                if sum(len(table.parts) for table in pending) >= PARTS_AT_ONCE:
                     lines |= self._read(pending)
                     pending = []
             lines |= self._read(pending)
@@ -149,15 +149,15 @@ class _Run(Struct, frozen=True):
 
         What was read last is the table as it is, for everybody who asks the inventory.
         """
-        found = (line.found for line in lines.values() if line.state == UNCHANGED)
+        unchanged_rows = (line.found for line in lines.values() if line.state == UNCHANGED)
         now = datetime.now(UTC)
-        again = [
+        rolled_back = [
             replace(row, read_at=now)
-            for row in found
+            for row in unchanged_rows
             if row is not None and last[row.table].snapshot != row.snapshot
         ]
-        if again:
-            self.kept.finish(self.spark, again)
+        if rolled_back:
+            self.kept.finish(self.spark, rolled_back)
 
     def _read(self, opened: Sequence[OpenedTable]) -> dict[str, InventoriedTable]:
         """Read some tables in one job; those that cannot be read are found, and left out.
@@ -177,12 +177,12 @@ class _Run(Struct, frozen=True):
                 if not bad and not attempts:
                     raise
             lines |= bad
-            left = [one for one in left if one.source.name not in bad]
+            left = [table for table in left if table.source.name not in bad]
         return lines | self._finish(left, totals)
 
     def _put(self, opened: Sequence[OpenedTable]) -> Totals:
         """Read the tables and write their containers; what there is of them then."""
-        parts = sum(len(one.parts) for one in opened)
+        parts = sum(len(table.parts) for table in opened)
         self.say(f"reading {counted(len(opened), 'table')} in {counted(parts, 'part')}")
         frame = spread(self.spark, opened)
         if self.kept.form is TableFormat.PARQUET and direct.is_local(
@@ -199,9 +199,9 @@ class _Run(Struct, frozen=True):
         with uncarried(), direct.gathered(containers) as folder:
             work = direct.writing(self.depth, folder)
             receipts = frame.mapInArrow(work, ddl(direct.RECEIPT)).collect()
-            for one in opened:
-                files = [row["file"] for row in receipts if row["table"] == one.source.name]
-                direct.publish(folder, containers, one.about, files)
+            for table in opened:
+                files = [row["file"] for row in receipts if row["table"] == table.source.name]
+                direct.publish(folder, containers, table.about, files)
         totals: Totals = {}
         for row in receipts:
             level = totals.setdefault(row["table"], {}).setdefault(row["level"], {})
@@ -214,8 +214,12 @@ class _Run(Struct, frozen=True):
         self.say("looking for what cannot be read")
         with uncarried():
             frame = spread(self.spark, opened)
-            found = frame.mapInArrow(reading_what_can_be_read(self.depth), ddl(SCHEMA))
-            rows = found.where("error IS NOT NULL").select("table", "uri", "error").collect()
+            frame_with_errors = frame.mapInArrow(reading_what_can_be_read(self.depth), ddl(SCHEMA))
+            rows = (
+                frame_with_errors.where("error IS NOT NULL")
+                .select("table", "uri", "error")
+                .collect()
+            )
         return {
             row["table"]: InventoriedTable(
                 row["table"], row["uri"], FAILED, error=from_text(row["error"])
@@ -228,7 +232,7 @@ class _Run(Struct, frozen=True):
         if not opened:
             return {}
         now = datetime.now(UTC)
-        rows = [_row(one, self.depth, totals.get(one.source.name, {}), now) for one in opened]
+        rows = [_row(table, self.depth, totals.get(table.source.name, {}), now) for table in opened]
         self.kept.finish(self.spark, rows)
         return {row.table: InventoriedTable(row.table, row.uri, READ, row) for row in rows}
 
@@ -257,23 +261,23 @@ class _Run(Struct, frozen=True):
 
 
 def _snapshots(opened: Sequence[OpenedTable]) -> list[tuple[str, str]]:
-    return [(one.source.name, one.snapshot) for one in opened]
+    return [(table.source.name, table.snapshot) for table in opened]
 
 
 def _row(
-    one: OpenedTable,
+    table: OpenedTable,
     depth: InventoryDepth,
     levels: Mapping[str, Mapping[str, int | None]],
     now: datetime,
 ) -> TableRow:
-    def of(level: str, what: str) -> int:
-        return levels.get(level, {}).get(what) or 0
+    def of(level: str, quantity: str) -> int:
+        return levels.get(level, {}).get(quantity) or 0
 
     files = levels.get(FILE, {"bytes": 0, "rows": 0})
     deep = depth is InventoryDepth.ROW_GROUPS
     return TableRow(
-        **one.about,
-        mark=one.mark,
+        **table.about,
+        mark=table.mark,
         depth=depth,
         manifests=of(MANIFEST, "count"),
         files=of(FILE, "count"),
@@ -287,5 +291,5 @@ def _row(
 
 def _sum(so_far: int | None, more: int | None) -> int | None:
     """As SQL adds: what is not known adds nothing."""
-    known = [number for number in (so_far, more) if number is not None]
-    return sum(known) if known else None
+    numbers = [number for number in (so_far, more) if number is not None]
+    return sum(numbers) if numbers else None

@@ -34,26 +34,26 @@ def answer(run: InventoryRun) -> str:
     """The run in one line."""
     states = [line.state for line in run.tables]
     containers = sum(line.found.containers for line in run.tables if line.found is not None)
-    told = [f"{states.count(READ):,} read", f"{states.count(UNCHANGED):,} unchanged"]
+    parts = [f"{states.count(READ):,} read", f"{states.count(UNCHANGED):,} unchanged"]
     if run.failed:
-        told.append(f"{len(run.failed):,} failed")
+        parts.append(f"{len(run.failed):,} failed")
     tables = counted(len(states), "table")
-    return f"{counted(containers, 'container')} of {tables}: {', '.join(told)}"
+    return f"{counted(containers, 'container')} of {tables}: {', '.join(parts)}"
 
 
 def _row(line: InventoriedTable) -> tuple[str, ...]:
-    name, found = inert(line.name), line.found
-    if found is None:
+    name, row = inert(line.name), line.found
+    if row is None:
         return (name, *[""] * (len(HEAD) - 2), line.state)
     return (
         name,
-        found.format,
-        found.snapshot,
-        f"{found.manifests:,}",
-        f"{found.files:,}",
-        "" if found.row_groups is None else f"{found.row_groups:,}",
-        size(found.bytes),
-        "unknown" if found.rows is None else f"{found.rows:,}",
+        row.format,
+        row.snapshot,
+        f"{row.manifests:,}",
+        f"{row.files:,}",
+        "" if row.row_groups is None else f"{row.row_groups:,}",
+        size(row.bytes),
+        "unknown" if row.rows is None else f"{row.rows:,}",
         line.state,
     )
 
@@ -70,10 +70,10 @@ def _failed(run: InventoryRun, page: Page) -> Iterator[str]:
 def _unopened(run: InventoryRun) -> Iterator[str]:
     """Files of which no row group is known: they are missing, elsewhere, empty or no Parquet."""
     for line in run.tables:
-        found = line.found
-        if found is None or found.files_opened is None or found.files_opened == found.files:
+        row = line.found
+        if row is None or row.files_opened is None or row.files_opened == row.files:
             continue
-        left = counted(found.files - found.files_opened, "file")
+        left = counted(row.files - row.files_opened, "file")
         yield f"{inert(line.name)}: no row groups of {left}"
 
 

@@ -63,7 +63,7 @@ _WRITERS_AT_ONCE = 100
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
 
 
-class Kept(Struct, frozen=True):
+class InventoryStore(Struct, frozen=True):
     """An inventory that is kept at `place` in a format."""
 
     place: str
@@ -81,7 +81,7 @@ class Kept(Struct, frozen=True):
         joint = "." if self.form is TableFormat.ICEBERG else "/"
         return f"{self.place.rstrip('/')}{joint}{name}"
 
-    def known(self, spark: SparkSession) -> dict[tuple[str, str], TableRow]:
+    def complete_rows(self, spark: SparkSession) -> dict[tuple[str, str], TableRow]:
         """What is there, by table and snapshot: the row that was written last, in that order."""
         from pyspark.errors import AnalysisException
 
@@ -92,13 +92,15 @@ class Kept(Struct, frozen=True):
             if error.getCondition() in _NOT_THERE:
                 return {}
             raise of_spark(error) from error
-        told = [TableRow(**row.asDict()) for row in rows]
+        table_rows = [TableRow(**record.asDict()) for record in rows]
         if self.form is TableFormat.PARQUET and direct.is_local(spark, self.containers):
             # A run that was to replace a snapshot's files may have been ended half-way.
-            told = [one for one in told if self._folder(one.table, one.snapshot).is_dir()]
-        last = {(one.table, one.snapshot): one for one in sorted(told, key=_read_at)}
+            table_rows = [
+                row for row in table_rows if self._folder(row.table, row.snapshot).is_dir()
+            ]
+        last = {(row.table, row.snapshot): row for row in sorted(table_rows, key=_read_at)}
         # A key stays where it was first: a snapshot that was taken up again goes to the end.
-        return {(one.table, one.snapshot): one for one in sorted(last.values(), key=_read_at)}
+        return {(row.table, row.snapshot): row for row in sorted(last.values(), key=_read_at)}
 
     def _folder(self, table: str, snapshot: str) -> Path:
         about = {"table": table, "snapshot": snapshot}
@@ -141,8 +143,8 @@ class Kept(Struct, frozen=True):
 
     def finish(self, spark: SparkSession, rows: Sequence[TableRow]) -> None:
         """Tables are whole."""
-        told = [{name: getattr(row, name) for name in TABLES.names} for row in rows]
-        frame = spark.createDataFrame(pa.Table.from_pylist(told, TABLES))
+        records = [{name: getattr(row, name) for name in TABLES.names} for row in rows]
+        frame = spark.createDataFrame(pa.Table.from_pylist(records, TABLES))
         append(frame.coalesce(1), self.tables, self.form)
 
 
@@ -150,7 +152,7 @@ def _read_at(row: TableRow) -> datetime:
     return row.read_at
 
 
-def kept(place: str, form: str) -> Kept:
+def inventory_at(place: str, form: str) -> InventoryStore:
     """An inventory by the name of its folder or namespace and of its format."""
     chosen = form_named(form)
     if chosen is TableFormat.ICEBERG and "/" in place:
@@ -160,7 +162,7 @@ def kept(place: str, form: str) -> Kept:
         )
     # The JVM may have been started in another folder than the one that the user stands in.
     local = chosen is not TableFormat.ICEBERG and _SCHEME.match(place) is None
-    return Kept(os.path.abspath(place) if local else place, chosen)  # noqa: PTH100 - links stay
+    return InventoryStore(os.path.abspath(place) if local else place, chosen)  # noqa: PTH100 - links stay
 
 
 def among(snapshots: Snapshots) -> Column:
@@ -187,8 +189,8 @@ def ddl(schema: pa.Schema) -> str:
     """A schema in Spark's words."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    named = from_arrow_schema(schema).fields
-    return ", ".join(f"`{field.name}` {field.dataType.simpleString()}" for field in named)
+    fields = from_arrow_schema(schema).fields
+    return ", ".join(f"`{field.name}` {field.dataType.simpleString()}" for field in fields)
 
 
 _NOT_THERE = frozenset(

@@ -70,7 +70,7 @@ def verify(
 
 def verify_workload(
     spark: SparkSession,
-    found: Workload,
+    workload: Workload,
     tables: Sequence[NamedTable],
     *,
     sample: int | None = None,
@@ -79,7 +79,7 @@ def verify_workload(
     """The predicates of a workload, each on its table; `sample` of them that ran most often."""
     from whyscan.spark.stages.verify.workload import verify_workload
 
-    return masked(verify_workload(spark, found, tables, _settings(asking), sample))
+    return masked(verify_workload(spark, workload, tables, _settings(asking), sample))
 
 
 def _settings(asking: VerifyOptions) -> VerifySettings:
@@ -88,8 +88,8 @@ def _settings(asking: VerifyOptions) -> VerifySettings:
 
     for name in asking:
         if name not in VerifyOptions.__annotations__:
-            known = ", ".join(VerifyOptions.__annotations__)
-            raise TypeError(f"unexpected keyword argument {name!r}; known are {known}")
+            names = ", ".join(VerifyOptions.__annotations__)
+            raise TypeError(f"unexpected keyword argument {name!r}; known are {names}")
     engines = asking.get("engines")
     return VerifySettings(
         terms={name: value for name, value in asking.items() if name in _TERMS},

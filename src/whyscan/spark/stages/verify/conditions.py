@@ -57,13 +57,13 @@ def questions(
     snapshot: Snapshot, conditions: Sequence[PredicateText], terms: Mapping[str, Any]
 ) -> tuple[CheckedPredicate, ...]:
     """Each distinct predicate; one that cannot be bound stops no other."""
-    return tuple(_question(snapshot, one, terms) for one in dict.fromkeys(conditions))
+    return tuple(_question(snapshot, condition, terms) for condition in dict.fromkeys(conditions))
 
 
 def _question(
-    snapshot: Snapshot, asked: PredicateText, terms: Mapping[str, Any]
+    snapshot: Snapshot, condition: PredicateText, terms: Mapping[str, Any]
 ) -> CheckedPredicate:
-    text, dialect = asked.text, asked.dialect
+    text, dialect = condition.text, condition.dialect
     try:
         predicate, options = bind_request(snapshot, text, (), {**terms, "dialect": dialect})
         for column in predicate.columns():
@@ -79,10 +79,10 @@ def _question(
 
 def _on_numbers(predicate: Predicate) -> str:
     """The predicate with nanoseconds as numbers."""
-    found = in_ticks(predicate.expression)
-    if found is None:
+    expression = in_ticks(predicate.expression)
+    if expression is None:
         raise WhyscanError("nanoseconds are compared, and nothing else: Spark has none")
-    return to_sql(found)
+    return to_sql(expression)
 
 
 def translated(text: str, dialect: str, target: str) -> str:
@@ -112,10 +112,10 @@ def _unfit(column: Column) -> str | None:
 
 
 def measured(
-    snapshot: Snapshot, asked: Sequence[CheckedPredicate], selected: Sequence[str]
+    snapshot: Snapshot, predicates: Sequence[CheckedPredicate], selected: Sequence[str]
 ) -> tuple[Column, ...]:
     """The columns whose statistics are compared: the predicates', and those that were named."""
-    named = [c for q in asked if q.predicate is not None for c in q.predicate.columns()]
+    named = [c for q in predicates if q.predicate is not None for c in q.predicate.columns()]
     every = [c for field in snapshot.schema().fields for c in _leaves(field, ())]
     if EVERYTHING in selected:
         named += every
@@ -125,10 +125,12 @@ def measured(
     return tuple(dict.fromkeys(c for c in fit if c.path[0] != FILE_PATH[0]))
 
 
-def paths_read(asked: Sequence[CheckedPredicate], columns: Sequence[Column]) -> tuple[Path, ...]:
+def paths_read(
+    predicates: Sequence[CheckedPredicate], columns: Sequence[Column]
+) -> tuple[Path, ...]:
     """The columns that the predicates need, and those that are measured."""
-    named = (q.predicate.columns() for q in asked if q.predicate is not None)
-    return tuple(dict.fromkeys(c.path for some in (*named, columns) for c in some))
+    named = (q.predicate.columns() for q in predicates if q.predicate is not None)
+    return tuple(dict.fromkeys(c.path for group in (*named, columns) for c in group))
 
 
 def _leaves(field: Field, above: Path) -> Iterator[Column]:

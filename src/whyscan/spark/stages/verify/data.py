@@ -76,8 +76,8 @@ def bucketed(
 ) -> tuple[tuple[Column, Buckets], ...]:
     """The bucket fields that are made of some columns, and what metadata says of them."""
     by_path = {column.path: column for column in columns}
-    known = (one for one in containers.buckets if one.source in by_path)
-    return tuple((by_path[one.source], one) for one in known)
+    measured_buckets = (bucket for bucket in containers.buckets if bucket.source in by_path)
+    return tuple((by_path[bucket.source], bucket) for bucket in measured_buckets)
 
 
 class Data(Struct, frozen=True):
@@ -90,7 +90,7 @@ class Data(Struct, frozen=True):
     table: pa.Table
     files: tuple[DataFile, ...]
     at: tuple[int, ...]
-    stored: tuple[Column, ...]
+    file_columns: tuple[Column, ...]
     failed: Mapping[int, str]
     unreadable: tuple[UnreadableFile, ...]
 
@@ -99,8 +99,8 @@ class Data(Struct, frozen=True):
 
         def column(name: str) -> Numbers:
             values = pc.fill_null(self.table[name].combine_chunks(), -1)
-            found: Numbers = values.to_numpy(zero_copy_only=False).astype(np.int64)
-            return found
+            numbers: Numbers = values.to_numpy(zero_copy_only=False).astype(np.int64)
+            return numbers
 
         names = (f"{kind}_{number}" for kind in ("true", "raised", "first_true", "first_other"))
         return Observed(*map(column, (FILE, GROUP, "live", *names)))
@@ -112,19 +112,21 @@ def read(
     """Read the chosen files once, and count all that is asked."""
     at = pa.array(chosen.at, pa.int64())
     reading = chosen.snapshot.reading(chosen.files, at, zone)
-    stored = _stored(chosen, reading)
+    file_columns = _columns_also_in_files(chosen, reading)
     buckets = bucketed(chosen.columns, chosen.files.containers)
     reader = RowReader(
         pruned(reading.columns, paths_read(questions, chosen.columns)),
-        pruned(reading.columns, [c.path for c in stored]),
+        pruned(reading.columns, [c.path for c in file_columns]),
         reading.naming,
-        tuple(Hashed(column, told.count) for column, told in buckets),
+        tuple(Hashed(column, bucket.count) for column, bucket in buckets),
     )
     sizes = (size or 0 for size in chosen.files.bytes.take(at).to_pylist())
-    files = [NumberedFile(*one) for one in zip(chosen.at, reading.files, sizes, strict=True)]
-    asked = tuple((n, q.sql) for n, q in enumerate(questions) if q.sql is not None)
-    asking = RowChecks(asked, chosen.columns, stored, len(buckets))
-    counts = counted(spark, reader, files, asking)
+    files = [
+        NumberedFile(*numbered) for numbered in zip(chosen.at, reading.files, sizes, strict=True)
+    ]
+    predicates = tuple((n, q.sql) for n, q in enumerate(questions) if q.sql is not None)
+    checks = RowChecks(predicates, chosen.columns, file_columns, len(buckets))
+    counts = counted(spark, reader, files, checks)
     bad = counts.table.filter(counts.table["failure"].is_valid())
     why = dict(zip(bad[FILE].to_pylist(), bad["failure"].to_pylist(), strict=True))
     kept = [(at, file) for at, file in zip(chosen.at, reading.files, strict=True) if at not in why]
@@ -134,15 +136,15 @@ def read(
         counts.table.filter(whole).combine_chunks(),
         tuple(file for _, file in kept),
         tuple(at for at, _ in kept),
-        stored,
+        file_columns,
         counts.failed,
         tuple(UnreadableFile(paths[at].as_py(), reason) for at, reason in sorted(why.items())),
     )
 
 
-def _stored(chosen: Chosen, reading: FileReading) -> tuple[Column, ...]:
+def _columns_also_in_files(chosen: Chosen, reading: FileReading) -> tuple[Column, ...]:
     """Partition columns that metadata tells of, and that files may hold none the less."""
     if not reading.naming.constants_win:
         return ()
-    known = {path for file in reading.files for path in file.constants}
-    return tuple(c for c in chosen.columns if c.path in known and len(c.path) == 1)
+    constant_paths = {path for file in reading.files for path in file.constants}
+    return tuple(c for c in chosen.columns if c.path in constant_paths and len(c.path) == 1)

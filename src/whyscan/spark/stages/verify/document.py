@@ -20,20 +20,22 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = "1.0"
 
 
-def to_json(found: Verification) -> str:
+def to_json(verification: Verification) -> str:
     """The document as text. ASCII alone: a name full of escape codes stays inert."""
-    return json.dumps(document(found), indent=2, allow_nan=False) + "\n"
+    return json.dumps(document(verification), indent=2, allow_nan=False) + "\n"
 
 
-def document(found: Verification) -> Json:
+def document(verification: Verification) -> Json:
     """Plain dictionaries and lists, in the order in which people read them."""
     return {
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "whyscan", "version": version()},
-        "tables": [_table(table) for table in found.tables],
-        "failures": [{"name": one.name, "why": one.why} for one in found.failures],
-        "result": "pass" if found.sound and found.evaluated else "fail",
-        "exit_code": found.exit_code,
+        "tables": [_table(table) for table in verification.tables],
+        "failures": [
+            {"name": failure.name, "why": failure.why} for failure in verification.failures
+        ],
+        "result": "pass" if verification.sound and verification.evaluated else "fail",
+        "exit_code": verification.exit_code,
     }
 
 
@@ -55,17 +57,17 @@ def _table(table: TableProof) -> Json:
             "why": table.native.why,
         },
         "predicates": [_predicate(proof) for proof in table.predicates],
-        "lies": [_lie(one) for one in table.lies],
+        "lies": [_lie(item) for item in table.lies],
         "contradictions": [
             {
-                "level": one.level,
-                "column": one.column,
-                "containers": one.containers,
-                "paths": list(one.paths),
+                "level": item.level,
+                "column": item.column,
+                "containers": item.containers,
+                "paths": list(item.paths),
             }
-            for one in table.contradictions
+            for item in table.contradictions
         ],
-        "unreadable": [{"path": one.path, "why": one.why} for one in table.unreadable],
+        "unreadable": [{"path": item.path, "why": item.why} for item in table.unreadable],
         "unchecked": list(table.unchecked),
         "seconds": round(table.seconds, 3),
         "result": "pass" if table.sound and table.evaluated else "fail",
@@ -88,34 +90,34 @@ def _predicate(proof: PredicateProof) -> Json:
             "rows_kept": plan.rows_kept,
             "rows_matched": {"at_least": plan.at_least, "at_most": plan.at_most},
         },
-        "rows_true": proof.found,
+        "rows_true": proof.rows_true,
         "rows_true_native": proof.native,
         "rows_raising": proof.raised,
-        "lost": [_wrong(one) for one in proof.lost],
-        "false_all": [_wrong(one) for one in proof.false_all],
+        "lost": [_wrong(wrong) for wrong in proof.lost],
+        "false_all": [_wrong(wrong) for wrong in proof.false_all],
         "engines": [_engine(read) for read in proof.engines],
         "sound": None if proof.why is not None else proof.sound,
     }
 
 
-def _wrong(one: Wrong) -> Json:
+def _wrong(wrong: Wrong) -> Json:
     return {
-        "level": one.level,
-        "path": one.path,
-        "row_group": one.row_group,
-        "rows": one.rows,
-        "position": one.position,
+        "level": wrong.level,
+        "path": wrong.path,
+        "row_group": wrong.row_group,
+        "rows": wrong.rows,
+        "position": wrong.position,
     }
 
 
-def _lie(one: Lie) -> Json:
+def _lie(lie: Lie) -> Json:
     return {
-        "path": one.path,
-        "row_group": one.row_group,
-        "column": one.column,
-        "what": one.what,
-        "recorded": one.recorded,
-        "found": one.found,
+        "path": lie.path,
+        "row_group": lie.row_group,
+        "column": lie.column,
+        "what": lie.what,
+        "recorded": lie.recorded,
+        "found": lie.actual,
     }
 
 

@@ -72,70 +72,83 @@ def counted(table: pa.Table, name: str, kind: Type) -> Counted:
     return Counted(least, greatest, nulls, nans, rows)
 
 
-def comparable(found: pa.Array, kind: Type) -> pa.Array:
+def comparable(values: pa.Array, kind: Type) -> pa.Array:
     """What Spark gives of a type as the evaluator has it."""
     target = arrow_type(kind)
     match kind:
         case UuidType():
-            texts = (None if v is None else bytes.fromhex(v.replace("-", "")) for v in _py(found))
+            texts = (None if v is None else bytes.fromhex(v.replace("-", "")) for v in _py(values))
             return pa.array(texts, target)
         case TimestampType():
-            plain = found if pa.types.is_integer(found.type) else found.view(pa.int64())
+            plain = values if pa.types.is_integer(values.type) else values.view(pa.int64())
             return plain.view(target)
         case _:
-            return found.cast(target)
+            return values.cast(target)
 
 
 def of_statistics(
-    places: Sequence[ContainerName], column: Column, told: Containers, found: Counted
+    places: Sequence[ContainerName], column: Column, containers: Containers, counts: Counted
 ) -> Iterator[Lie]:
     """Bounds and counts that are recorded of a column in some containers."""
-    interval = told.statistics.get(column.path)
+    interval = containers.statistics.get(column.path)
     if interval is None:
         return
     teller = _Teller(places, column, "")
-    yield from teller.outside(interval, found)
-    counts = _null_counts(told.exact.get(column.path, NOTHING), interval, len(places))
-    yield from teller.differing("nulls", counts, found.nulls)
-    agreed = pc.fill_null(pc.equal(counts, found.nulls), True)  # noqa: FBT003 - a value of Arrow
-    yield from teller.unexpected("values", interval.value, pc.if_else(agreed, found.values, 0))
-    yield from teller.unexpected("nan", interval.nan, found.nans)
+    yield from teller.outside(interval, counts)
+    null_counts = _null_counts(containers.exact.get(column.path, NOTHING), interval, len(places))
+    yield from teller.differing("nulls", null_counts, counts.nulls)
+    agreed = pc.fill_null(pc.equal(null_counts, counts.nulls), True)  # noqa: FBT003 - a value of Arrow
+    yield from teller.unexpected("values", interval.value, pc.if_else(agreed, counts.values, 0))
+    yield from teller.unexpected("nan", interval.nan, counts.nans)
 
 
 def of_partition(
-    places: Sequence[ContainerName], column: Column, told: Containers, found: Counted
+    places: Sequence[ContainerName], column: Column, containers: Containers, counts: Counted
 ) -> Iterator[Lie]:
     """Partition values next to what the files themselves hold."""
-    interval = told.partition.get(column.path)
+    interval = containers.partition.get(column.path)
     if interval is None:
         return
     teller = _Teller(places, column, "partition ")
-    yield from teller.outside(interval, found)
-    yield from teller.unexpected("nulls", interval.null, found.nulls)
-    yield from teller.unexpected("values", interval.value, found.values)
+    yield from teller.outside(interval, counts)
+    yield from teller.unexpected("nulls", interval.null, counts.nulls)
+    yield from teller.unexpected("values", interval.value, counts.values)
 
 
 def of_buckets(
-    places: Sequence[ContainerName], column: Column, told: Buckets, found: tuple[pa.Array, pa.Array]
+    places: Sequence[ContainerName],
+    column: Column,
+    buckets: Buckets,
+    extremes: tuple[pa.Array, pa.Array],
 ) -> Iterator[Lie]:
     """The bucket of a file next to the least and the greatest that its rows belong into."""
-    least, greatest = found
+    least, greatest = extremes
     teller = _Teller(places, Column(column.path, BIGINT), "bucket ")
     none = pa.nulls(len(places), pa.int64())
-    ends = Interval(BIGINT, told.lower, told.upper)
+    ends = Interval(BIGINT, buckets.lower, buckets.upper)
     yield from teller.outside(ends, Counted(least, greatest, none, none, none))
 
 
 def of_counts(
-    places: Sequence[ContainerName], what: str, recorded: pa.Array | None, found: pa.Array
+    places: Sequence[ContainerName],
+    quantity: str,
+    recorded: pa.Array | None,
+    actual: pa.Array,
 ) -> Iterator[Lie]:
     """A count or a size that is recorded, null where it is not."""
     if recorded is None:
         return
-    wrong = pc.fill_null(pc.not_equal(recorded, found), False)  # noqa: FBT003 - a value of Arrow
+    wrong = pc.fill_null(pc.not_equal(recorded, actual), False)  # noqa: FBT003 - a value of Arrow
     for at in np.flatnonzero(wrong.to_numpy(zero_copy_only=False)).tolist():
         place = places[at]
-        yield Lie(place.path, place.row_group, None, what, recorded[at].as_py(), found[at].as_py())
+        yield Lie(
+            place.path,
+            place.row_group,
+            None,
+            quantity,
+            recorded[at].as_py(),
+            actual[at].as_py(),
+        )
 
 
 class _Teller(Struct, frozen=True):
@@ -145,36 +158,36 @@ class _Teller(Struct, frozen=True):
     column: Column
     source: str
 
-    def outside(self, interval: Interval, found: Counted) -> Iterator[Lie]:
+    def outside(self, interval: Interval, counts: Counted) -> Iterator[Lie]:
         """Values below the lower bound or above the upper one."""
         kind, count = arrow_type(self.column.type), len(self.places)
         if pa.types.is_null(kind):
             return
         for what, bound, extreme, beyond in (
-            ("lower", interval.lower, found.least, pc.less),
-            ("upper", interval.upper, found.greatest, pc.greater),
+            ("lower", interval.lower, counts.least, pc.less),
+            ("upper", interval.upper, counts.greatest, pc.greater),
         ):
             recorded = written_out(bound, count, kind)
             wrong = beyond(extreme, recorded)
             yield from self._each(what, wrong, recorded, extreme, self.column.type)
 
-    def differing(self, what: str, recorded: pa.Array, found: pa.Array) -> Iterator[Lie]:
-        yield from self._each(what, pc.not_equal(recorded, found), recorded, found, BIGINT)
+    def differing(self, what: str, recorded: pa.Array, actual: pa.Array) -> Iterator[Lie]:
+        yield from self._each(what, pc.not_equal(recorded, actual), recorded, actual, BIGINT)
 
-    def unexpected(self, what: str, may: Mask, found: pa.Array) -> Iterator[Lie]:
+    def unexpected(self, what: str, may: Mask, actual: pa.Array) -> Iterator[Lie]:
         """Rows of a kind of which metadata says that there is none."""
         none = ~flags(may, len(self.places))
-        wrong = pc.and_(pa.array(none), pc.greater(found, 0))
+        wrong = pc.and_(pa.array(none), pc.greater(actual, 0))
         zeros = pa.repeat(pa.scalar(0, pa.int64()), len(self.places))
-        yield from self._each(what, wrong, zeros, found, BIGINT)
+        yield from self._each(what, wrong, zeros, actual, BIGINT)
 
     def _each(
-        self, what: str, wrong: pa.Array, recorded: pa.Array, found: pa.Array, kind: Type
+        self, what: str, wrong: pa.Array, recorded: pa.Array, actual: pa.Array, kind: Type
     ) -> Iterator[Lie]:
         at = pc.indices_nonzero(pc.fill_null(wrong, False))  # noqa: FBT003 - a value of Arrow
         if not len(at):
             return
-        both = (json_values(ends.take(at), kind) for ends in (recorded, found))
+        both = (json_values(ends.take(at), kind) for ends in (recorded, actual))
         name = ".".join(self.column.path)
         for number, was, there in zip(at.to_pylist(), *both, strict=True):
             place = self.places[number]
@@ -190,27 +203,32 @@ def _null_counts(exact: Exact, interval: Interval, count: int) -> pa.Array:
 
 
 def contradictions(
-    snapshot: Snapshot, files: Files, groups: RowGroups | None, asked: tuple[Sequence[Column], Zone]
+    snapshot: Snapshot,
+    files: Files,
+    groups: RowGroups | None,
+    columns_and_zone: tuple[Sequence[Column], Zone],
 ) -> Iterator[Contradiction]:
     """Statistics that were not believed, column by column; nothing is read where there are none."""
-    columns, zone = asked
+    columns, zone = columns_and_zone
     if files.contradictions:
         for column in columns:
-            told = snapshot.files((column,), zone)
-            if told.contradictions:
-                yield _contradiction("files", column, told, told.paths)
+            column_files = snapshot.files((column,), zone)
+            if column_files.contradictions:
+                yield _contradiction("files", column, column_files, column_files.paths)
     if groups is not None and groups.contradictions:
         for column in columns:
-            read = snapshot.row_groups(files, groups.opened, (column,), ())
-            if read.contradictions:
-                yield _contradiction("row_groups", column, read, files.paths.take(read.owners))
+            column_groups = snapshot.row_groups(files, groups.opened, (column,), ())
+            if column_groups.contradictions:
+                yield _contradiction(
+                    "row_groups", column, column_groups, files.paths.take(column_groups.owners)
+                )
 
 
 def _contradiction(
-    level: str, column: Column, told: Files | RowGroups, paths: pa.Array
+    level: str, column: Column, level_containers: Files | RowGroups, paths: pa.Array
 ) -> Contradiction:
     """Named are the containers of which nothing is known, where no others have no statistics."""
-    count, containers = told.contradictions, told.containers
+    count, containers = level_containers.contradictions, level_containers.containers
     interval = containers.statistics.get(column.path)
     named = ()
     if interval is not None:
@@ -225,16 +243,18 @@ def rolled_up(table: pa.Table, key: str) -> pa.Table:
     """The counts of row groups as counts of their files."""
     how = {"min": "min", "max": "max", "has": "max"}
     summed = dict.fromkeys(("rows", "live", "nulls", "nans"), "sum")
-    known = {name: (how | summed).get(name.split("_")[0]) for name in table.column_names}
-    asked = [(name, one) for name, one in known.items() if one is not None]
+    functions = {name: (how | summed).get(name.split("_")[0]) for name in table.column_names}
+    aggregations = [
+        (name, function) for name, function in functions.items() if function is not None
+    ]
     plain = [pc.cast(c, pa.int64()) if pa.types.is_integer(c.type) else c for c in table.columns]
-    whole = pa.table(plain, table.column_names).group_by(key).aggregate(asked)
-    return whole.rename_columns([key, *(name for name, _ in asked)])
+    whole = pa.table(plain, table.column_names).group_by(key).aggregate(aggregations)
+    return whole.rename_columns([key, *(name for name, _ in aggregations)])
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:
-    found = column.combine_chunks()
-    return found if isinstance(found, pa.Array) else pa.concat_arrays(found.chunks)
+    array = column.combine_chunks()
+    return array if isinstance(array, pa.Array) else pa.concat_arrays(array.chunks)
 
 
 def _py(array: pa.Array) -> list[str | None]:

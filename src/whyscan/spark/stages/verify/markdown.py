@@ -18,13 +18,13 @@ SHOWN = 100
 """A comment has room for 65,536 characters."""
 
 
-def markdown(found: Verification) -> str:
+def markdown(verification: Verification) -> str:
     """The whole verification, with a line break at its end."""
-    sections = [iter([f"**{plain(words.answer(found))}**"])]
-    for table in found.tables:
+    sections = [iter([f"**{plain(words.answer(verification))}**"])]
+    for table in verification.tables:
         sections += [_subject(table), _matrix(table)]
         sections += [_listed(section) for section in words.sections(table)]
-    sections += [_listed(section) for section in words.failures(found)]
+    sections += [_listed(section) for section in words.failures(verification)]
     return in_paragraphs(sections)
 
 
@@ -42,7 +42,7 @@ def _matrix(table: TableProof) -> Iterator[str]:
             words.verdict(proof),
             *(words.cell(read) for read in proof.engines),
             words.kept(proof),
-            "" if proof.found is None else f"{proof.found:,}",
+            "" if proof.rows_true is None else f"{proof.rows_true:,}",
         )
         for proof in table.predicates
     ]

@@ -82,9 +82,9 @@ def totals(rows: DataFrame, predicates: Mapping[int, str]) -> tuple[int, dict[in
     sums = [f.sum(f.lit(1)).alias("rows")]
     sums += [f.count_if(truth(sql) == "true").alias(f"true_{n}") for n, sql in predicates.items()]
     try:
-        (found,) = rows.agg(*sums).collect()
+        (counts,) = rows.agg(*sums).collect()
     except Exception as error:
         if not type(error).__module__.startswith(("pyspark.", "py4j.")):
             raise
         raise TableError(reason(error)) from error
-    return found["rows"] or 0, {number: found[f"true_{number}"] for number in predicates}
+    return counts["rows"] or 0, {number: counts[f"true_{number}"] for number in predicates}

@@ -36,21 +36,23 @@ def all_lies(chosen: Chosen, data: Data) -> Iterator[Lie]:
 def _of_files(chosen: Chosen, data: Data, whole: pa.Table) -> Iterator[Lie]:
     at = whole[FILE].combine_chunks()
     named = [ContainerName(path, None) for path in chosen.files.paths.take(at).to_pylist()]
-    told = chosen.files.containers.take(at)
-    stored = {column: number for number, column in enumerate(data.stored)}
+    containers = chosen.files.containers.take(at)
+    numbers = {column: number for number, column in enumerate(data.file_columns)}
     for number, column in enumerate(chosen.columns):
-        found = lies.counted(whole, str(number), column.type)
-        yield from lies.of_statistics(named, column, told, found)
-        if column not in stored:
-            yield from lies.of_partition(named, column, told, found)
+        counts = lies.counted(whole, str(number), column.type)
+        yield from lies.of_statistics(named, column, containers, counts)
+        if column not in numbers:
+            yield from lies.of_partition(named, column, containers, counts)
             continue
         # Elsewhere the file does not hold the column: there is nothing that could differ.
-        name = stored[column]
-        here = pc.indices_nonzero(whole[f"has_{name}"].combine_chunks())
-        own = lies.counted(whole.take(here), f"stored_{name}", column.type)
-        some = [named[i] for i in here.to_pylist()]
-        yield from lies.of_partition(some, column, told.take(here.cast(pa.int64())), own)
-    for number, (column, buckets) in enumerate(bucketed(chosen.columns, told)):
+        name = numbers[column]
+        with_column = pc.indices_nonzero(whole[f"has_{name}"].combine_chunks())
+        own_counts = lies.counted(whole.take(with_column), f"stored_{name}", column.type)
+        named_with_column = [named[i] for i in with_column.to_pylist()]
+        yield from lies.of_partition(
+            named_with_column, column, containers.take(with_column.cast(pa.int64())), own_counts
+        )
+    for number, (column, buckets) in enumerate(bucketed(chosen.columns, containers)):
         least, greatest = (whole[f"{e}_bucket_{number}"].combine_chunks() for e in lies.ORDERED)
         yield from lies.of_buckets(named, column, buckets, (least, greatest))
 
@@ -74,21 +76,21 @@ def _file_counts(chosen: Chosen, data: Data, whole: pa.Table) -> Iterator[Lie]:
 
 
 def _spread(whole: pa.Table, name: str, count: int) -> pa.Array:
-    found = np.zeros(count, np.int64)
-    found[whole[FILE].to_numpy()] = whole[name].to_numpy()
-    return pa.array(found)
+    values = np.zeros(count, np.int64)
+    values[whole[FILE].to_numpy()] = whole[name].to_numpy()
+    return pa.array(values)
 
 
 def _sizes(data: Data) -> pa.Array:
     """The bytes of each file, null where nobody can say."""
-    found: list[int | None] = [None] * len(data.files)
+    file_sizes: list[int | None] = [None] * len(data.files)
     stores = {id(file.store): file.store for file in data.files}
     for key, store in stores.items():
-        mine = [number for number, file in enumerate(data.files) if id(file.store) == key]
-        sizes = store.sizes([data.files[number].path for number in mine])
-        for number, size in zip(mine, sizes, strict=True):
-            found[number] = size
-    return pa.array(found, pa.int64())
+        numbers = [number for number, file in enumerate(data.files) if id(file.store) == key]
+        sizes = store.sizes([data.files[number].path for number in numbers])
+        for number, size in zip(numbers, sizes, strict=True):
+            file_sizes[number] = size
+    return pa.array(file_sizes, pa.int64())
 
 
 def _of_row_groups(chosen: Chosen, data: Data) -> Iterator[Lie]:
@@ -96,16 +98,22 @@ def _of_row_groups(chosen: Chosen, data: Data) -> Iterator[Lie]:
     if not groups.count:
         return
     paths = chosen.files.paths
-    seen_file, seen_group = (data.table[name].to_numpy().astype(np.int64) for name in (FILE, GROUP))
-    at = places((groups.owners.to_numpy(), groups.ordinal.to_numpy()), (seen_file, seen_group))
-    known = at != NOWHERE
-    table = data.table.filter(pa.array(known)).combine_chunks()
-    told = groups.containers.take(pa.array(at[known]))
+    file_numbers, group_numbers = (
+        data.table[name].to_numpy().astype(np.int64) for name in (FILE, GROUP)
+    )
+    at = places(
+        (groups.owners.to_numpy(), groups.ordinal.to_numpy()), (file_numbers, group_numbers)
+    )
+    matched = at != NOWHERE
+    table = data.table.filter(pa.array(matched)).combine_chunks()
+    containers = groups.containers.take(pa.array(at[matched]))
     named = [
         ContainerName(paths[file].as_py(), int(group))
-        for file, group in zip(seen_file[known].tolist(), seen_group[known].tolist(), strict=True)
+        for file, group in zip(
+            file_numbers[matched].tolist(), group_numbers[matched].tolist(), strict=True
+        )
     ]
-    yield from lies.of_counts(named, "rows", told.rows, table["rows"].combine_chunks())
+    yield from lies.of_counts(named, "rows", containers.rows, table["rows"].combine_chunks())
     for number, column in enumerate(chosen.columns):
-        found = lies.counted(table, str(number), column.type)
-        yield from lies.of_statistics(named, column, told, found)
+        counts = lies.counted(table, str(number), column.type)
+        yield from lies.of_statistics(named, column, containers, counts)

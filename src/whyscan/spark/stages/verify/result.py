@@ -46,7 +46,7 @@ class Lie(Struct, frozen=True):
     column: str | None
     what: str
     recorded: JsonValue
-    found: JsonValue
+    actual: JsonValue
 
 
 class Contradiction(Struct, frozen=True):
@@ -121,7 +121,7 @@ class PredicateProof(Struct, frozen=True):
     dialect: str
     why: str | None = None
     planned: PlanCounts | None = None
-    found: int | None = None
+    rows_true: int | None = None
     native: int | None = None
     raised: int | None = None
     lost: tuple[Wrong, ...] = ()
@@ -130,26 +130,26 @@ class PredicateProof(Struct, frozen=True):
 
     @property
     def lost_rows(self) -> int:
-        return sum(one.rows for one in self.lost)
+        return sum(wrong.rows for wrong in self.lost)
 
     @property
     def outside(self) -> bool:
         """More rows match than the plan says at most, or fewer than at least."""
-        if self.found is None or self.planned is None:
+        if self.rows_true is None or self.planned is None:
             return False
         least, most = self.planned.at_least, self.planned.at_most
-        return (least is not None and self.found < least) or (
-            most is not None and self.found > most
+        return (least is not None and self.rows_true < least) or (
+            most is not None and self.rows_true > most
         )
 
     @property
     def disputed(self) -> bool:
         """Spark's own reader finds other rows than the files hold."""
-        return None not in {self.found, self.native} and self.found != self.native
+        return None not in {self.rows_true, self.native} and self.rows_true != self.native
 
     @property
     def unsound_engines(self) -> tuple[EngineRead, ...]:
-        return tuple(one for one in self.engines if one.sound is False)
+        return tuple(engine_read for engine_read in self.engines if engine_read.sound is False)
 
     @property
     def sound(self) -> bool:
@@ -201,12 +201,12 @@ class TableProof(Struct, frozen=True):
     @property
     def sound(self) -> bool:
         lying = self.lies or self.contradictions
-        return not lying and not self.disputed and all(one.sound for one in self.predicates)
+        return not lying and not self.disputed and all(proof.sound for proof in self.predicates)
 
     @property
     def evaluated(self) -> bool:
         """All that was asked for could be looked at."""
-        return not self.unreadable and all(one.why is None for one in self.predicates)
+        return not self.unreadable and all(proof.why is None for proof in self.predicates)
 
 
 class UncheckedTable(Struct, frozen=True):

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 FILE, GROUP, POSITION = "_whyscan_file", "_whyscan_group", "_whyscan_position"
 LIVE, FAILURE = "_whyscan_live", "_whyscan_failure"
-STORED, HAS = "_whyscan_stored_{}", "_whyscan_has_{}"
+FILE_COLUMN, HAS = "_whyscan_stored_{}", "_whyscan_has_{}"
 """The column of that number as the file itself has it, where metadata says its value too, and
 whether the file has it at all."""
 BUCKET = "_whyscan_bucket_{}"
@@ -65,27 +65,32 @@ class Hashed(Struct, frozen=True):
         values = columns[name]
         for field in inner:
             values = pc.struct_field(values, field)
-        held = represented(values, self.source.type)
-        found = None if held is None else forward(Bucket(self.count), self.source.type, held)
-        return pa.nulls(len(values), pa.int64()) if found is None else found.cast(pa.int64())
+        operand = represented(values, self.source.type)
+        buckets = (
+            None if operand is None else forward(Bucket(self.count), self.source.type, operand)
+        )
+        return pa.nulls(len(values), pa.int64()) if buckets is None else buckets.cast(pa.int64())
 
 
 class RowReader(Struct, frozen=True):
     """Reads files whole: `columns` as the table gives them, `stored` as the files have them."""
 
     columns: tuple[ReadColumn, ...]
-    stored: tuple[ReadColumn, ...]
+    file_columns: tuple[ReadColumn, ...]
     naming: Naming
     buckets: tuple[Hashed, ...] = ()
 
     @property
     def schema(self) -> pa.Schema:
         """What the executors give."""
-        told = [pa.field(c.name, held_as(c.type)) for c in self.columns]
-        own = [pa.field(STORED.format(i), held_as(c.type)) for i, c in enumerate(self.stored)]
-        has = [pa.field(HAS.format(i), pa.bool_()) for i in range(len(self.stored))]
+        table_fields = [pa.field(c.name, spark_type(c.type)) for c in self.columns]
+        file_fields = [
+            pa.field(FILE_COLUMN.format(i), spark_type(c.type))
+            for i, c in enumerate(self.file_columns)
+        ]
+        has = [pa.field(HAS.format(i), pa.bool_()) for i in range(len(self.file_columns))]
         numbers = [pa.field(BUCKET.format(i), pa.int64()) for i in range(len(self.buckets))]
-        return pa.schema([*_PLACE, *told, *own, *has, *numbers])
+        return pa.schema([*_PLACE, *table_fields, *file_fields, *has, *numbers])
 
     def rows(
         self, tasks: Sequence[Sequence[NumberedFile]]
@@ -107,14 +112,14 @@ class RowReader(Struct, frozen=True):
             gone = deletes.read(one.file)
             bare = replace(opened, file=replace(one.file, constants={}))
             compared = tuple(c for each in gone.compared for c in each.columns)
-            has = [opened.finder.find(column) is not None for column in self.stored]
-            leaves = opened.leaves((*self.columns, *compared)) | bare.leaves(self.stored)
+            has = [opened.finder.find(column) is not None for column in self.file_columns]
+            leaves = opened.leaves((*self.columns, *compared)) | bare.leaves(self.file_columns)
             for unit in opened.source.units(None):
                 opened.source.fetch(unit, leaves)
                 for piece in opened.source.pieces(unit, leaves):
                     arrays = opened.shaped(piece, self.columns)
                     shaped = dict(zip((c.name for c in self.columns), arrays, strict=True))
-                    arrays += bare.shaped(piece, self.stored)
+                    arrays += bare.shaped(piece, self.file_columns)
                     arrays += [pa.repeat(pa.scalar(one), piece.count) for one in has]
                     arrays += [one.numbers(shaped) for one in self.buckets]
                     live = _live(opened, piece, gone)
@@ -136,7 +141,7 @@ class RowReader(Struct, frozen=True):
             pa.nulls(count, pa.string()),
         ]
         kinds = [field.type for field in schema][len(where) :]
-        shown = [as_held(array, kind) for array, kind in zip(arrays, kinds, strict=True)]
+        shown = [to_spark_type(array, kind) for array, kind in zip(arrays, kinds, strict=True)]
         return pa.RecordBatch.from_arrays([*where, *shown], schema=schema)
 
     def _failed(self, number: int, why: str) -> pa.RecordBatch:
@@ -155,7 +160,7 @@ def _live(opened: FileReader, piece: Piece, deleted: Deleted) -> pa.Array:
     return pa.array(np.ones(piece.count, np.bool_) if gone is None else ~gone)
 
 
-def held_as(kind: pa.DataType) -> pa.DataType:
+def spark_type(kind: pa.DataType) -> pa.DataType:
     """The type in which Spark holds a column.
 
     It has no uuid, no bytes of fixed length and no nanoseconds; a time of day it makes of a text.
@@ -169,22 +174,22 @@ def held_as(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_fixed_size_binary(kind):
         return pa.binary()
     if pa.types.is_struct(kind):
-        return pa.struct([pa.field(f.name, held_as(f.type)) for f in kind])
+        return pa.struct([pa.field(f.name, spark_type(f.type)) for f in kind])
     if pa.types.is_list(kind):
-        return pa.list_(held_as(kind.value_type))
+        return pa.list_(spark_type(kind.value_type))
     if pa.types.is_map(kind):
-        return pa.map_(held_as(kind.key_type), held_as(kind.item_type))
+        return pa.map_(spark_type(kind.key_type), spark_type(kind.item_type))
     return kind
 
 
-def as_held(array: pa.Array, kind: pa.DataType) -> pa.Array:
+def to_spark_type(array: pa.Array, kind: pa.DataType) -> pa.Array:
     """Values in the type in which Spark holds them."""
     if array.type == kind:
         return array
     if isinstance(array.type, pa.UuidType):
         return pa.array([None if v is None else str(v) for v in array.to_pylist()], pa.string())
     if pa.types.is_struct(kind):
-        inner = [as_held(part, f.type) for part, f in zip(array.flatten(), kind, strict=True)]
+        inner = [to_spark_type(part, f.type) for part, f in zip(array.flatten(), kind, strict=True)]
         mask = array.is_null() if array.null_count else None
         return pa.StructArray.from_arrays(inner, fields=list(kind), mask=mask)
     if pa.types.is_integer(kind):

@@ -68,18 +68,18 @@ def prove(
     if not conditions:
         raise UsageError("there is no predicate to verify", hint="-w PREDICATE names one")
     session_zone = zone(settings.timezone)
-    asked = questions(snapshot, conditions, settings.terms)
-    columns = measured(snapshot, asked, settings.columns)
+    predicates = questions(snapshot, conditions, settings.terms)
+    columns = measured(snapshot, predicates, settings.columns)
     chosen = choose(snapshot, columns, session_zone, settings.at_most_files)
     with terms(spark, settings.timezone):
-        data = read(spark, chosen, asked, session_zone)
-        own = _native(spark, chosen, asked, data)
-        proofs = _beside_engines(
-            tuple(zip(asked, _proofs(chosen, asked, data, own), strict=True)),
-            _target(chosen, data, own, settings),
+        data = read(spark, chosen, predicates, session_zone)
+        native_rows = _native(spark, chosen, predicates, data)
+        proofs = _with_engines(
+            tuple(zip(predicates, _proofs(chosen, predicates, data, native_rows), strict=True)),
+            _target(chosen, data, native_rows, settings),
             settings,
         )
-    wrong = lies.contradictions(
+    contradictions = lies.contradictions(
         chosen.snapshot, chosen.files, chosen.groups, (columns, session_zone)
     )
     return TableProof(
@@ -93,47 +93,51 @@ def prove(
         rows=_sum(data, "rows"),
         live=_sum(data, "live"),
         columns=tuple(".".join(column.path) for column in columns),
-        native=own.told,
+        native=native_rows.table,
         predicates=proofs,
         lies=tuple(recorded.all_lies(chosen, data)),
-        contradictions=tuple(wrong),
+        contradictions=tuple(contradictions),
         unreadable=(*chosen.unreadable, *data.unreadable),
         unchecked=tuple(_unchecked(chosen, data)),
         seconds=perf_counter() - started,
     )
 
 
-class _Own(Struct, frozen=True):
+class _NativeCounts(Struct, frozen=True):
     """What Spark's own reader says: of the table, and TRUE rows by predicate."""
 
-    told: NativeRows
+    table: NativeRows
     true: Mapping[int, int] = field(default_factory=dict)
     rows: DataFrame | None = None
 
 
 def _native(
-    spark: SparkSession, chosen: Chosen, asked: Sequence[CheckedPredicate], data: Data
-) -> _Own:
+    spark: SparkSession, chosen: Chosen, predicates: Sequence[CheckedPredicate], data: Data
+) -> _NativeCounts:
     reader = native_reader.reader_of(chosen.snapshot)
     if chosen.unreadable or data.unreadable:
-        return _Own(NativeRows(reader, why="some data files cannot be read"))
+        return _NativeCounts(NativeRows(reader, why="some data files cannot be read"))
     if len(data.at) < chosen.total:
-        return _Own(NativeRows(reader, why="only some of the data files were read"))
-    asked_of_it = ((n, q) for n, q in enumerate(asked) if q.native and n not in data.failed)
-    sql = {number: one.sql for number, one in asked_of_it if one.sql is not None}
+        return _NativeCounts(NativeRows(reader, why="only some of the data files were read"))
+    native_predicates = (
+        (n, q) for n, q in enumerate(predicates) if q.native and n not in data.failed
+    )
+    sql = {number: checked.sql for number, checked in native_predicates if checked.sql is not None}
     try:
         rows = native_reader.frame(spark, chosen.snapshot)
         counted, true = native_reader.totals(rows, sql)
     except WhyscanError as error:
-        return _Own(NativeRows(reader, why=error.message))
-    return _Own(NativeRows(reader, counted), true, rows)
+        return _NativeCounts(NativeRows(reader, why=error.message))
+    return _NativeCounts(NativeRows(reader, counted), true, rows)
 
 
-def _target(chosen: Chosen, data: Data, own: _Own, settings: VerifySettings) -> Target:
+def _target(
+    chosen: Chosen, data: Data, native_rows: _NativeCounts, settings: VerifySettings
+) -> Target:
     return Target(
         chosen.snapshot,
-        own.rows,
-        own.told.why,
+        native_rows.rows,
+        native_rows.table.why,
         tuple(file.shown for file in data.files),
         settings.timezone,
         settings.duckdb_python,
@@ -141,61 +145,61 @@ def _target(chosen: Chosen, data: Data, own: _Own, settings: VerifySettings) -> 
     )
 
 
-def _beside_engines(
-    asked: Sequence[tuple[CheckedPredicate, PredicateProof]],
+def _with_engines(
+    predicates: Sequence[tuple[CheckedPredicate, PredicateProof]],
     target: Target,
     settings: VerifySettings,
 ) -> tuple[PredicateProof, ...]:
     """The proofs with what engines read."""
     engines = fitting(target) if settings.engines is None else settings.engines
-    return matrix(target, engines, asked)
+    return matrix(target, engines, predicates)
 
 
 def _proofs(
-    chosen: Chosen, asked: Sequence[CheckedPredicate], data: Data, own: _Own
+    chosen: Chosen, predicates: Sequence[CheckedPredicate], data: Data, native_rows: _NativeCounts
 ) -> Iterator[PredicateProof]:
     paths = chosen.files.paths.to_pylist()
-    for number, question in enumerate(asked):
-        why = question.why or data.failed.get(number)
+    for number, checked in enumerate(predicates):
+        why = checked.why or data.failed.get(number)
         if chosen.total and not data.at:
             why = why or "no data file can be read"
         try:
-            plan = None if question.predicate is None else planned(chosen, question)
+            plan = None if checked.predicate is None else planned(chosen, checked)
         except WhyscanError as error:
             plan, why = None, error.message
         if plan is None or why is not None:
-            yield PredicateProof(question.text, question.dialect, why)
+            yield PredicateProof(checked.text, checked.dialect, why)
             continue
-        seen = data.observed(number)
-        levels = verdicts.verdicts(plan.evidence, seen)
-        whole = len(data.at) == chosen.total
+        observed = data.observed(number)
+        levels = verdicts.verdicts(plan.evidence, observed)
+        all_read = len(data.at) == chosen.total
         yield PredicateProof(
-            question.text,
-            question.dialect,
-            planned=_told(plan),
-            found=int(seen.true.sum()) if whole else None,
-            native=own.true.get(number),
-            raised=int(seen.raised.sum()),
-            lost=tuple(verdicts.lost(levels, seen, paths)),
-            false_all=tuple(verdicts.false_all(levels, seen, paths)),
+            checked.text,
+            checked.dialect,
+            planned=_plan_counts(plan),
+            rows_true=int(observed.true.sum()) if all_read else None,
+            native=native_rows.true.get(number),
+            raised=int(observed.raised.sum()),
+            lost=tuple(verdicts.lost(levels, observed, paths)),
+            false_all=tuple(verdicts.false_all(levels, observed, paths)),
         )
 
 
-def planned(chosen: Chosen, question: CheckedPredicate) -> ScanPlan:
+def planned(chosen: Chosen, checked: CheckedPredicate) -> ScanPlan:
     """The plan as users get it, with every file in it, those of closed manifests too."""
-    assert question.predicate is not None  # noqa: S101 - the caller looked
-    assert question.options is not None  # noqa: S101 - both or neither
+    assert checked.predicate is not None  # noqa: S101 - the caller looked
+    assert checked.options is not None  # noqa: S101 - both or neither
     try:
-        return make_plan(chosen.snapshot, question.predicate, question.options)
+        return make_plan(chosen.snapshot, checked.predicate, checked.options)
     except CorruptFile:
         # A file that was not chosen to be read is damaged too.
-        files = chosen.snapshot.files((), zone(question.predicate.zone))
+        files = chosen.snapshot.files((), zone(checked.predicate.zone))
         gone = damaged(chosen.snapshot, files, list(range(files.count)))
         spared = without(chosen.snapshot, gone)
-        return make_plan(spared, question.predicate, question.options)
+        return make_plan(spared, checked.predicate, checked.options)
 
 
-def _told(plan: ScanPlan) -> PlanCounts:
+def _plan_counts(plan: ScanPlan) -> PlanCounts:
     """The plan's numbers without the files of manifests that are ruled out."""
     evidence = plan.evidence
     kept = evidence.judgement.kept
@@ -203,7 +207,7 @@ def _told(plan: ScanPlan) -> PlanCounts:
     if above is not None and of_file is not None:
         kept = kept & above.judgement.kept[of_file.to_numpy()]
     rows = rows_matched(evidence)
-    inside, kept_rows = _inside(evidence, kept)
+    inside, kept_rows = _row_groups_kept(evidence, kept)
     return PlanCounts(
         files_total=plan.summary.files_total,
         files_kept=int(kept.sum()),
@@ -215,7 +219,7 @@ def _told(plan: ScanPlan) -> PlanCounts:
     )
 
 
-def _inside(evidence: Evidence, files: Flags) -> tuple[int | None, int | None]:
+def _row_groups_kept(evidence: Evidence, files: Flags) -> tuple[int | None, int | None]:
     """How many row groups are kept, and their rows; None where footers stayed closed."""
     groups, judgement = evidence.groups, evidence.group_judgement
     if groups is None or judgement is None or groups.unchecked:

@@ -18,14 +18,14 @@ SHOWN = 50
 LEGEND = "tight: reads what the plan reads; +n: n more, pruning that the engine lost"
 
 
-def text(found: Verification, page: Page | None = None) -> str:
+def text(verification: Verification, page: Page | None = None) -> str:
     """The whole verification, with a line break at its end."""
     where = Page() if page is None else page
-    sections = [title_lines(words.answer(found), where)]
-    for table in found.tables:
+    sections = [title_lines(words.answer(verification), where)]
+    for table in verification.tables:
         sections += [_subject(table, where), _matrix(table, where)]
         sections += [_listed(section, where) for section in words.sections(table)]
-    sections += [_listed(section, where) for section in words.failures(found)]
+    sections += [_listed(section, where) for section in words.failures(verification)]
     return in_paragraphs(sections)
 
 
@@ -34,8 +34,8 @@ def _subject(table: TableProof, page: Page) -> Iterator[str]:
     yield page.wrap(f"table   {inert(page.place(table.uri))} ({about})", hanging=" " * 8)
     yield page.wrap(f"read    {words.amount(table)}", hanging=" " * 8)
     if table.columns:
-        told = inert(", ".join(table.columns))
-        yield page.wrap(f"columns {told}: statistics compared", hanging=" " * 8)
+        columns = inert(", ".join(table.columns))
+        yield page.wrap(f"columns {columns}: statistics compared", hanging=" " * 8)
     if table.native.rows is not None:
         yield page.wrap(f"beside  {table.native.reader}, which reads {table.native.rows:,} rows")
 
@@ -45,10 +45,10 @@ def _matrix(table: TableProof, page: Page) -> Iterator[str]:
     engines = [read.engine for read in table.predicates[0].engines] if table.predicates else []
     rows = [("predicate", "rows", "files kept", "plan", *engines)]
     for proof in table.predicates:
-        found = "" if proof.found is None else f"{proof.found:,}"
+        rows_true = "" if proof.rows_true is None else f"{proof.rows_true:,}"
         cells = (words.cell(read) for read in proof.engines)
         sql = inert_sql(proof.predicate)
-        rows.append((sql, found, words.kept(proof), words.verdict(proof), *cells))
+        rows.append((sql, rows_true, words.kept(proof), words.verdict(proof), *cells))
     yield from headed(rows, page, right=frozenset({1, 2}))
     if engines:
         yield page.wrap(LEGEND)

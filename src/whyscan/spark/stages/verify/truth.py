@@ -17,11 +17,11 @@ from whyscan.spark.stages.verify.rows import (
     BUCKET,
     FAILURE,
     FILE,
+    FILE_COLUMN,
     GROUP,
     HAS,
     LIVE,
     POSITION,
-    STORED,
 )
 from whyscan.spark.stages.workload.frames import TASKS_A_CORE
 from whyscan.tree.types import FloatType, OtherType
@@ -43,7 +43,7 @@ ATTEMPTS = 3
 PREDICATES_A_PASS = 100
 """A plan of thousands of expressions takes Spark longer to make than to run."""
 
-_TOLD = "_whyscan_told_{}"
+_TRUTH = "_whyscan_told_{}"
 _CRASHED = ("Python worker exited unexpectedly", "Python worker failed to connect back")
 
 
@@ -56,7 +56,7 @@ class RowChecks(Struct, frozen=True):
 
     predicates: tuple[tuple[int, str], ...]
     columns: tuple[Column, ...]
-    stored: tuple[Column, ...] = ()
+    file_columns: tuple[Column, ...] = ()
     buckets: int = 0
 
 
@@ -71,28 +71,31 @@ class Counts(Struct, frozen=True):
 
 
 def counted(
-    spark: SparkSession, reader: RowReader, files: Sequence[NumberedFile], asked: RowChecks
+    spark: SparkSession, reader: RowReader, files: Sequence[NumberedFile], checks: RowChecks
 ) -> Counts:
     """Read every file once, and count all that is asked; of very many predicates some at a time."""
     rows = _rows(spark, reader, files)
-    why = {number: unreadable(rows, sql) for number, sql in asked.predicates}
-    judged = [one for one in asked.predicates if why[one[0]] is None]
-    whole = _pass(rows, judged[:PREDICATES_A_PASS], _columns(asked))
-    for start in range(PREDICATES_A_PASS, len(judged), PREDICATES_A_PASS):
-        part = _pass(rows, judged[start : start + PREDICATES_A_PASS], [])
-        new = [name for name in part.column_names if name not in whole.column_names]
-        whole = whole.join(part.select([FILE, GROUP, *new]), [FILE, GROUP]).combine_chunks()
-    return Counts(whole, {number: told for number, told in why.items() if told is not None})
+    why = {number: unreadable(rows, sql) for number, sql in checks.predicates}
+    readable = [predicate for predicate in checks.predicates if why[predicate[0]] is None]
+    table = _pass(rows, readable[:PREDICATES_A_PASS], _columns(checks))
+    for start in range(PREDICATES_A_PASS, len(readable), PREDICATES_A_PASS):
+        part = _pass(rows, readable[start : start + PREDICATES_A_PASS], [])
+        new_columns = [name for name in part.column_names if name not in table.column_names]
+        table = table.join(part.select([FILE, GROUP, *new_columns]), [FILE, GROUP]).combine_chunks()
+    return Counts(
+        table,
+        {number: reason_text for number, reason_text in why.items() if reason_text is not None},
+    )
 
 
 def _pass(
     rows: DataFrame, predicates: Sequence[tuple[int, str]], columns: Sequence[Expression]
 ) -> pa.Table:
     """One pass over the data."""
-    truths = {_TOLD.format(number): truth(sql) for number, sql in predicates}
-    told = rows.withColumns(truths) if truths else rows
-    each = [one for number, _ in predicates for one in _predicate(number)]
-    return _ran(told.groupBy(FILE, GROUP).agg(*_totals(), *each, *columns))
+    truths = {_TRUTH.format(number): truth(sql) for number, sql in predicates}
+    rows_with_truths = rows.withColumns(truths) if truths else rows
+    each = [count for number, _ in predicates for count in _predicate(number)]
+    return _ran(rows_with_truths.groupBy(FILE, GROUP).agg(*_totals(), *each, *columns))
 
 
 def unreadable(rows: DataFrame, sql: str) -> str | None:
@@ -122,8 +125,8 @@ def truth(sql: str) -> Expression:
     """
     from pyspark.sql import functions as f
 
-    told = f"coalesce(CAST(({sql}\n) AS STRING), 'null')"
-    return f.expr(f"CAST(try_to_binary({told}, 'utf-8') AS STRING)")
+    truth_text = f"coalesce(CAST(({sql}\n) AS STRING), 'null')"
+    return f.expr(f"CAST(try_to_binary({truth_text}, 'utf-8') AS STRING)")
 
 
 def _rows(spark: SparkSession, reader: RowReader, files: Sequence[NumberedFile]) -> DataFrame:
@@ -141,16 +144,16 @@ def _rows(spark: SparkSession, reader: RowReader, files: Sequence[NumberedFile])
 
 def _tasks(files: Sequence[NumberedFile], at_once: int) -> list[list[NumberedFile]]:
     """Files one after another, as many as make a task; no core is left without one."""
-    share = sum(one.bytes for one in files) // (at_once * TASKS_A_CORE)
+    share = sum(file.bytes for file in files) // (at_once * TASKS_A_CORE)
     most = max(LEAST_BYTES, min(MOST_BYTES, share))
     tasks: list[list[NumberedFile]] = [[]]
     size = 0
-    for one in files:
-        if tasks[-1] and size + one.bytes > most:
+    for file in files:
+        if tasks[-1] and size + file.bytes > most:
             tasks.append([])
             size = 0
-        tasks[-1].append(one)
-        size += one.bytes
+        tasks[-1].append(file)
+        size += file.bytes
     return tasks
 
 
@@ -167,12 +170,12 @@ def _totals() -> list[Expression]:
 def _predicate(number: int) -> list[Expression]:
     from pyspark.sql import functions as f
 
-    live, told = f.col(LIVE), f.col(_TOLD.format(number))
-    true = live & told.eqNullSafe("true")
-    other = live & ~told.eqNullSafe("true")
+    live, truth_of_row = f.col(LIVE), f.col(_TRUTH.format(number))
+    true = live & truth_of_row.eqNullSafe("true")
+    other = live & ~truth_of_row.eqNullSafe("true")
     return [
         f.count_if(true).alias(f"true_{number}"),
-        f.count_if(live & told.isNull()).alias(f"raised_{number}"),
+        f.count_if(live & truth_of_row.isNull()).alias(f"raised_{number}"),
         f.min(f.when(true, f.col(POSITION))).alias(f"first_true_{number}"),
         f.min(f.when(other, f.col(POSITION))).alias(f"first_other_{number}"),
     ]
@@ -192,33 +195,33 @@ def _ran(frame: DataFrame) -> pa.Table:
     raise AssertionError
 
 
-def _columns(asked: RowChecks) -> list[Expression]:
+def _columns(checks: RowChecks) -> list[Expression]:
     """Least, greatest, NULLs and NaNs of each column, and of what files themselves store."""
     from pyspark.sql import functions as f
 
-    found = []
-    for number, column in enumerate(asked.columns):
-        found += _extremes(f.col(quoted(column.path)), column.type, str(number))
-    for number, column in enumerate(asked.stored):
-        stored = f.col(STORED.format(number))
-        found += _extremes(stored, column.type, f"stored_{number}")
-        found.append(f.max(HAS.format(number)).alias(f"has_{number}"))
-    for number in range(asked.buckets):
-        found.append(f.min(BUCKET.format(number)).alias(f"min_bucket_{number}"))
-        found.append(f.max(BUCKET.format(number)).alias(f"max_bucket_{number}"))
-    return found
+    expressions = []
+    for number, column in enumerate(checks.columns):
+        expressions += _extremes(f.col(quoted(column.path)), column.type, str(number))
+    for number, column in enumerate(checks.file_columns):
+        in_file = f.col(FILE_COLUMN.format(number))
+        expressions += _extremes(in_file, column.type, f"stored_{number}")
+        expressions.append(f.max(HAS.format(number)).alias(f"has_{number}"))
+    for number in range(checks.buckets):
+        expressions.append(f.min(BUCKET.format(number)).alias(f"min_bucket_{number}"))
+        expressions.append(f.max(BUCKET.format(number)).alias(f"max_bucket_{number}"))
+    return expressions
 
 
 def _extremes(column: Expression, kind: Type, name: str) -> list[Expression]:
     from pyspark.sql import functions as f
 
     value = f.when(~f.isnan(column), column) if isinstance(kind, FloatType) else column
-    found = [f.count_if(column.isNull()).alias(f"nulls_{name}")]
+    expressions = [f.count_if(column.isNull()).alias(f"nulls_{name}")]
     if not isinstance(kind, OtherType):
-        found += [f.min(value).alias(f"min_{name}"), f.max(value).alias(f"max_{name}")]
+        expressions += [f.min(value).alias(f"min_{name}"), f.max(value).alias(f"max_{name}")]
     if isinstance(kind, FloatType):
-        found.append(f.count_if(f.isnan(column)).alias(f"nans_{name}"))
-    return found
+        expressions.append(f.count_if(f.isnan(column)).alias(f"nans_{name}"))
+    return expressions
 
 
 def quoted(path: Sequence[str]) -> str:

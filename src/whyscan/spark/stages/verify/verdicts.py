@@ -51,68 +51,74 @@ class Verdicts(Struct, frozen=True):
     every: Flags
 
 
-def verdicts(evidence: Evidence, seen: Observed) -> tuple[Verdicts, ...]:
+def verdicts(evidence: Evidence, observed: Observed) -> tuple[Verdicts, ...]:
     """The levels above each row group that was read, from the top."""
-    found = []
+    levels = []
     above, of_file = evidence.manifests, evidence.files.manifest
     if above is not None and of_file is not None:
-        at = of_file.to_numpy()[seen.file]
-        found.append(Verdicts("manifests", above.judgement.kept[at], above.judgement.every[at]))
-    told = evidence.judgement
-    found.append(Verdicts("files", told.kept[seen.file], told.every[seen.file]))
-    inside = _row_groups(evidence, seen)
+        at = of_file.to_numpy()[observed.file]
+        levels.append(Verdicts("manifests", above.judgement.kept[at], above.judgement.every[at]))
+    files = evidence.judgement
+    levels.append(Verdicts("files", files.kept[observed.file], files.every[observed.file]))
+    inside = _row_groups(evidence, observed)
     if inside is not None:
-        found.append(inside)
-    return tuple(found)
+        levels.append(inside)
+    return tuple(levels)
 
 
-def _row_groups(evidence: Evidence, seen: Observed) -> Verdicts | None:
+def _row_groups(evidence: Evidence, observed: Observed) -> Verdicts | None:
     """Of a file whose footer the plan left closed nothing is said."""
-    groups, told = evidence.groups, evidence.group_judgement
-    if groups is None or told is None:
+    groups, judgement = evidence.groups, evidence.group_judgement
+    if groups is None or judgement is None:
         return None
-    kept = np.ones(len(seen.file), np.bool_)
-    every = np.zeros(len(seen.file), np.bool_)
+    kept = np.ones(len(observed.file), np.bool_)
+    every = np.zeros(len(observed.file), np.bool_)
     if groups.count:
         inside = groups.owners.to_numpy(), groups.ordinal.to_numpy()
-        at = places(inside, (seen.file, seen.ordinal))
-        known = at != NOWHERE
-        kept[known], every[known] = told.kept[at[known]], told.every[at[known]]
+        at = places(inside, (observed.file, observed.ordinal))
+        matched = at != NOWHERE
+        kept[matched], every[matched] = judgement.kept[at[matched]], judgement.every[at[matched]]
     return Verdicts("row_groups", kept, every)
 
 
-def places(known: tuple[Numbers, Numbers], wanted: tuple[Numbers, Numbers]) -> Numbers:
+def places(listed: tuple[Numbers, Numbers], wanted: tuple[Numbers, Numbers]) -> Numbers:
     """Where each wanted row group stands among the known ones, -1 for nowhere.
 
     Row groups are told by the position of their file and by their number.
     """
-    most = int(max(known[1].max(initial=0), wanted[1].max(initial=0))) + 1
-    keys = known[0].astype(np.int64) * most + known[1]
-    asked = wanted[0] * most + wanted[1]
+    most = int(max(listed[1].max(initial=0), wanted[1].max(initial=0))) + 1
+    keys = listed[0].astype(np.int64) * most + listed[1]
+    wanted_keys = wanted[0] * most + wanted[1]
     order = np.argsort(keys, kind="stable")
-    near = np.minimum(np.searchsorted(keys[order], asked), len(keys) - 1)
+    near = np.minimum(np.searchsorted(keys[order], wanted_keys), len(keys) - 1)
     at = order[near]
-    return np.where(keys[at] == asked, at, NOWHERE)
+    return np.where(keys[at] == wanted_keys, at, NOWHERE)
 
 
-def lost(levels: Sequence[Verdicts], seen: Observed, paths: Sequence[str]) -> Iterator[Wrong]:
+def lost(levels: Sequence[Verdicts], observed: Observed, paths: Sequence[str]) -> Iterator[Wrong]:
     """Containers that the plan drops and that hold rows for which the predicate is TRUE.
 
     A row is told of once, at the topmost level that loses it.
     """
-    left = seen.true > 0
+    left = observed.true > 0
     for level in levels:
         wrong = left & ~level.kept
-        yield from _gathered(level.level, wrong, (seen.true, seen.first_true), seen, paths)
+        yield from _gathered(
+            level.level, wrong, (observed.true, observed.first_true), observed, paths
+        )
         left &= level.kept
 
 
-def false_all(levels: Sequence[Verdicts], seen: Observed, paths: Sequence[str]) -> Iterator[Wrong]:
+def false_all(
+    levels: Sequence[Verdicts], observed: Observed, paths: Sequence[str]
+) -> Iterator[Wrong]:
     """Containers called `all` that hold a live row for which the predicate is not TRUE."""
-    left = seen.other > 0
+    left = observed.other > 0
     for level in levels:
         wrong = left & level.every
-        yield from _gathered(level.level, wrong, (seen.other, seen.first_other), seen, paths)
+        yield from _gathered(
+            level.level, wrong, (observed.other, observed.first_other), observed, paths
+        )
         left &= ~level.every
 
 
@@ -120,16 +126,18 @@ def _gathered(
     level: str,
     wrong: Flags,
     counts: tuple[Numbers, Numbers],
-    seen: Observed,
+    observed: Observed,
     paths: Sequence[str],
 ) -> Iterator[Wrong]:
     """One line a row group, or one a file where the file was judged."""
     rows, first = counts
     if level == "row_groups":
         for at in np.flatnonzero(wrong).tolist():
-            path = paths[seen.file[at]]
-            yield Wrong(level, path, int(seen.ordinal[at]), int(rows[at]), int(first[at]))
+            path = paths[observed.file[at]]
+            yield Wrong(level, path, int(observed.ordinal[at]), int(rows[at]), int(first[at]))
         return
-    for file in np.unique(seen.file[wrong]).tolist():
-        mine = wrong & (seen.file == file)
-        yield Wrong(level, paths[file], None, int(rows[mine].sum()), int(first[mine].min()))
+    for file in np.unique(observed.file[wrong]).tolist():
+        of_this_file = wrong & (observed.file == file)
+        yield Wrong(
+            level, paths[file], None, int(rows[of_this_file].sum()), int(first[of_this_file].min())
+        )

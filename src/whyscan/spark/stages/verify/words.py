@@ -44,35 +44,35 @@ LIES = {
 }
 
 
-def answer(found: Verification) -> str:
+def answer(verification: Verification) -> str:
     """The whole in one line."""
-    proofs = [proof for table in found.tables for proof in table.predicates]
-    wrong = list(_wrongs(found, proofs))
+    proofs = [proof for table in verification.tables for proof in table.predicates]
+    wrong = list(_wrongs(verification, proofs))
     if wrong:
         return f"unsound: {', '.join(wrong)}"
     proven = sum(proof.why is None for proof in proofs)
-    rows = sum(table.rows for table in found.tables)
-    read = counted(sum(table.files_read for table in found.tables), "file")
-    said = (
+    rows = sum(table.rows for table in verification.tables)
+    read = counted(sum(table.files_read for table in verification.tables), "file")
+    sentence = (
         f"{counted(proven, 'predicate')} held against {counted(rows, 'row')} of {read}: "
         "no row is lost, and no statistic lies"
     )
-    return said if found.evaluated else f"{said}; not everything could be checked"
+    return sentence if verification.evaluated else f"{sentence}; not everything could be checked"
 
 
-def _wrongs(found: Verification, proofs: list[PredicateProof]) -> Iterator[str]:
+def _wrongs(verification: Verification, proofs: list[PredicateProof]) -> Iterator[str]:
     lost = sum(proof.lost_rows for proof in proofs)
     if lost:
         yield f"{counted(lost, 'row')} lost"
     false = sum(len(proof.false_all) for proof in proofs)
     if false:
         yield f"{counted(false, 'container')} wrongly called all"
-    lying = sum(len(table.lies) + len(table.contradictions) for table in found.tables)
+    lying = sum(len(table.lies) + len(table.contradictions) for table in verification.tables)
     if lying:
         yield f"{counted(lying, 'statistic')} {'lies' if lying == 1 else 'lie'}"
     if any(proof.outside for proof in proofs):
         yield "more or fewer rows match than the plan says"
-    if any(proof.disputed for proof in proofs) or any(t.disputed for t in found.tables):
+    if any(proof.disputed for proof in proofs) or any(t.disputed for t in verification.tables):
         yield "Spark's own reader finds other rows"
     other = sum(len(proof.unsound_engines) for proof in proofs)
     if other:
@@ -118,60 +118,63 @@ def cell(read: EngineRead) -> str:
             return "same rows"
 
 
-def wrong(kind: str, found: Wrong, proof: PredicateProof) -> str:
+def wrong(kind: str, container: Wrong, proof: PredicateProof) -> str:
     """`lost: the file a.parquet is dropped and holds 3 matching rows, one at position 17`."""
-    place = found.path
-    if found.row_group is not None:
-        place = f"row group {found.row_group} of {place}"
-    elif found.level == "manifests":
+    place = container.path
+    if container.row_group is not None:
+        place = f"row group {container.row_group} of {place}"
+    elif container.level == "manifests":
         place = f"the manifest of {place}"
-    rows = counted(found.rows, "row")
-    what = (
+    rows = counted(container.rows, "row")
+    statement = (
         f"{place} is dropped and holds {rows} for which it is TRUE"
         if kind == "lost"
         else f"{place} is called all and holds {rows} for which it is not TRUE"
     )
-    return f"{kind}: {what}, one at position {found.position} ({' '.join(proof.predicate.split())})"
+    sql = " ".join(proof.predicate.split())
+    return f"{kind}: {statement}, one at position {container.position} ({sql})"
 
 
-def lie(found: Lie) -> str:
+def lie(statistic: Lie) -> str:
     """`a.parquet, row group 2, id: the upper bound is recorded as 10, and is 15`."""
-    place = found.path
-    if found.row_group is not None:
-        place += f", row group {found.row_group}"
-    if found.column is not None:
-        place += f", {found.column}"
-    said = f"the {LIES[found.what]} is recorded as {_value(found.recorded)}"
-    return f"{place}: {said}, and is {_value(found.found)}"
+    place = statistic.path
+    if statistic.row_group is not None:
+        place += f", row group {statistic.row_group}"
+    if statistic.column is not None:
+        place += f", {statistic.column}"
+    recorded = f"the {LIES[statistic.what]} is recorded as {_value(statistic.recorded)}"
+    return f"{place}: {recorded}, and is {_value(statistic.actual)}"
 
 
 def _value(value: object) -> str:
     return "unknown" if value is None else str(value)
 
 
-def contradiction(found: Contradiction) -> str:
-    where = counted(found.containers, LEVELS[found.level])
-    told = f"{found.column}: statistics of {where} contradict themselves; none was believed"
-    if not found.paths:
-        return told
-    more = ", …" if len(found.paths) > PATHS_SHOWN else ""
-    return f"{told}: {', '.join(found.paths[:PATHS_SHOWN])}{more}"
+def contradiction(statistics: Contradiction) -> str:
+    where = counted(statistics.containers, LEVELS[statistics.level])
+    sentence = (
+        f"{statistics.column}: statistics of {where} contradict themselves; none was believed"
+    )
+    if not statistics.paths:
+        return sentence
+    more = ", …" if len(statistics.paths) > PATHS_SHOWN else ""
+    return f"{sentence}: {', '.join(statistics.paths[:PATHS_SHOWN])}{more}"
 
 
 def disputes(table: TableProof) -> Iterator[str]:
     """Where Spark's own reader has other rows."""
     if table.disputed:
-        told = f"{table.native.reader} reads {table.native.rows:,} rows"
-        yield f"{told}, the files hold {table.live:,}"
+        sentence = f"{table.native.reader} reads {table.native.rows:,} rows"
+        yield f"{sentence}, the files hold {table.live:,}"
     for proof in table.predicates:
         if proof.disputed:
             sql = " ".join(proof.predicate.split())
-            told = f"{table.native.reader} finds {proof.native:,} rows"
-            yield f"{told}, the files hold {proof.found:,} ({sql})"
+            sentence = f"{table.native.reader} finds {proof.native:,} rows"
+            yield f"{sentence}, the files hold {proof.rows_true:,} ({sql})"
         if proof.outside and proof.planned is not None:
             plan, sql = proof.planned, " ".join(proof.predicate.split())
             between = f"between {plan.at_least} and {plan.at_most}"
-            yield f"{proof.found:,} rows match, and the plan says {between} ({sql})"
+            yield f"{proof.rows_true:,} rows match, and the plan says {between} ({sql})"
 
 
 def other_rows(table: TableProof) -> Iterator[str]:
@@ -179,7 +182,7 @@ def other_rows(table: TableProof) -> Iterator[str]:
     for proof in table.predicates:
         for read in proof.unsound_engines:
             yield (
-                f"{read.engine} returns {read.rows:,} rows instead of {proof.found:,}: "
+                f"{read.engine} returns {read.rows:,} rows instead of {proof.rows_true:,}: "
                 f"{' '.join((read.sql or proof.predicate).split())}"
             )
 
@@ -195,13 +198,13 @@ def not_checked(table: TableProof) -> Iterator[str]:
         elif proof.raised:
             rows = counted(proof.raised, "row")
             yield f"{' '.join(proof.predicate.split())}: Spark raises an error on {rows}"
-    said = (
+    refusals = (
         f"{read.engine}: {read.why}"
         for proof in table.predicates
         for read in proof.engines
         if proof.why is None and read.why is not None
     )
-    yield from dict.fromkeys(said)
+    yield from dict.fromkeys(refusals)
 
 
 def amount(table: TableProof) -> str:
@@ -224,17 +227,17 @@ class Section(Struct, frozen=True):
 def sections(table: TableProof) -> Iterator[Section]:
     """All that is wrong, and all that was not checked; those without a line are left out."""
     verdicts = (
-        wrong(kind, one, proof)
+        wrong(kind, item, proof)
         for proof in table.predicates
-        for kind, some in (("lost", proof.lost), ("false all", proof.false_all))
-        for one in some
+        for kind, wrongs in (("lost", proof.lost), ("false all", proof.false_all))
+        for item in wrongs
     )
-    found = (
+    groups = (
         ("verdicts that the rows contradict", verdicts, True),
-        ("statistics that lie", (lie(one) for one in table.lies), True),
+        ("statistics that lie", (lie(item) for item in table.lies), True),
         (
             "statistics that contradict themselves",
-            (contradiction(one) for one in table.contradictions),
+            (contradiction(item) for item in table.contradictions),
             True,
         ),
         ("counts that differ", disputes(table), True),
@@ -242,13 +245,13 @@ def sections(table: TableProof) -> Iterator[Section]:
         ("files that cannot be read", (f"{f.path}: {f.why}" for f in table.unreadable), False),
         (NOT_CHECKED, not_checked(table), False),
     )
-    for title, lines, bad in found:
-        if whole := tuple(lines):
-            yield Section(title, whole, bad)
+    for title, lines, bad in groups:
+        if nonempty := tuple(lines):
+            yield Section(title, nonempty, bad)
 
 
-def failures(found: Verification) -> Iterator[Section]:
+def failures(verification: Verification) -> Iterator[Section]:
     """Tables and queries of which nothing is known."""
-    if found.failures:
-        lines = tuple(f"{one.name}: {one.why}" for one in found.failures)
+    if verification.failures:
+        lines = tuple(f"{failure.name}: {failure.why}" for failure in verification.failures)
         yield Section("could not be verified", lines, bad=False)

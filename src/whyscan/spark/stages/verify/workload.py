@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def verify_workload(
     spark: SparkSession,
-    found: Workload,
+    workload: Workload,
     tables: Iterable[NamedTable],
     settings: VerifySettings,
     sample: int | None = None,
@@ -31,15 +31,15 @@ def verify_workload(
     """Every predicate of a workload on its table, or the `sample` that ran most often."""
     from whyscan.spark.stages.workload.scans import workload_scans
 
-    known = {table.name: table for table in tables}
+    tables_by_name = {table.name: table for table in tables}
     with uncarried():
-        frame = workload_scans(spark, found, known.values(), timezone=settings.timezone)
+        frame = workload_scans(spark, workload, tables_by_name.values(), timezone=settings.timezone)
         scans = frame.toArrow().to_pylist()
     failures = [UncheckedTable(_line(s["query"]), s["unparsed"]) for s in scans if s["unparsed"]]
     proofs: list[TableProof] = []
     for name, conditions in _by_table(scans, sample).items():
         try:
-            source = known.get(name)
+            source = tables_by_name.get(name)
             uri, options = (name, {}) if source is None else (source.uri, source.options)
             snapshot = open_snapshot([uri], {}, options)
             proofs.append(prove(spark, snapshot, conditions, settings, name))
@@ -56,14 +56,14 @@ def _by_table(
     for scan in scans:
         if scan["unparsed"] or scan["table"] is None:
             continue
-        asked = PredicateText(str(scan["predicate"]), str(scan["dialect"]))
-        key = (str(scan["table"]), asked)
+        predicate_text = PredicateText(str(scan["predicate"]), str(scan["dialect"]))
+        key = (str(scan["table"]), predicate_text)
         times[key] = times.get(key, 0) + int(str(scan["times"]))
     ranked = sorted(times, key=lambda key: -times[key])
-    found: dict[str, list[PredicateText]] = {}
+    conditions: dict[str, list[PredicateText]] = {}
     for table, condition in ranked[:sample]:
-        found.setdefault(table, []).append(condition)
-    return found
+        conditions.setdefault(table, []).append(condition)
+    return conditions
 
 
 def _line(text: str) -> str:

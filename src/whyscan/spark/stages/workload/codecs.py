@@ -37,12 +37,12 @@ _BZIP2 = b"BZh"
 _XZ = b"\xfd7zXZ\x00"
 _LZ4 = b"LZ4Block"
 _LZ4_HEADER = 21
-_LZ4_STORED = 0x10
+_LZ4_UNCOMPRESSED = 0x10
 _SNAPPY = b"\x82SNAPPY\x00"
 _SNAPPY_HEADER = 16
 _LZF = b"ZV"
 _LZF_HEADER = 5
-_LZF_STORED = _LZF + b"\x00"
+_LZF_UNCOMPRESSED = _LZF + b"\x00"
 _LZF_PACKED = _LZF + b"\x01"
 MOST_OF_A_BLOCK = 1 << 26
 """Spark's blocks have 32 or 64 kB; a length beyond this is no length."""
@@ -81,14 +81,14 @@ class _Counted:
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
         self._chunks = iter(chunks)
-        self.taken = 0
+        self.bytes_taken = 0
 
     def __iter__(self) -> Iterator[bytes]:
         return self
 
     def __next__(self) -> bytes:
         chunk = next(self._chunks)
-        self.taken += len(chunk)
+        self.bytes_taken += len(chunk)
         return chunk
 
 
@@ -97,7 +97,7 @@ def _within_ratio(pieces: Iterable[bytes], packed: _Counted, name: str) -> Itera
     size, least = 0, most_whole()
     for piece in pieces:
         size += len(piece)
-        if size > max(least, INFLATION * packed.taken):
+        if size > max(least, INFLATION * packed.bytes_taken):
             raise CorruptFile(
                 name,
                 f"it unpacks to more than {INFLATION:,} times its size: what is behind the first "
@@ -206,14 +206,14 @@ class _Blocks:
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
         self._chunks = iter(chunks)
-        self._held = bytearray()
+        self._buffer = bytearray()
 
     def take(self, count: int) -> bytes:
-        while len(self._held) < count and (more := next(self._chunks, b"")):
-            self._held += more
-        taken = bytes(self._held[:count])
-        del self._held[:count]
-        return taken
+        while len(self._buffer) < count and (more := next(self._chunks, b"")):
+            self._buffer += more
+        block = bytes(self._buffer[:count])
+        del self._buffer[:count]
+        return block
 
 
 def _lz4(chunks: Iterable[bytes], tail: Tail, name: str) -> Iterator[bytes]:
@@ -232,7 +232,7 @@ def _lz4(chunks: Iterable[bytes], tail: Tail, name: str) -> Iterator[bytes]:
         if len(content) < packed:
             tail.cut = True
             return
-        if header[8] & 0xF0 == _LZ4_STORED or not length:
+        if header[8] & 0xF0 == _LZ4_UNCOMPRESSED or not length:
             yield content
             continue
         try:
@@ -273,15 +273,15 @@ def _lzf(chunks: Iterable[bytes], tail: Tail, name: str) -> Iterator[bytes]:
         is_packed = header.startswith(_LZF_PACKED)
         size = blocks.take(2) if is_packed else header[3:]
         packed = int.from_bytes(header[3:], "big")
-        known = is_packed or header.startswith(_LZF_STORED)
-        content = blocks.take(packed) if known else b""
-        if len(header) < _LZF_HEADER or (known and len(content) < packed):
+        is_chunk = is_packed or header.startswith(_LZF_UNCOMPRESSED)
+        content_packed = blocks.take(packed) if is_chunk else b""
+        if len(header) < _LZF_HEADER or (is_chunk and len(content_packed) < packed):
             tail.cut = True
             return
-        found = _unpacked(content) if is_packed else content
-        if not known or found is None or len(found) != int.from_bytes(size, "big"):
+        content = _unpacked(content_packed) if is_packed else content_packed
+        if not is_chunk or content is None or len(content) != int.from_bytes(size, "big"):
             raise CorruptFile(name, "a chunk of lzf is damaged")
-        yield found
+        yield content
 
 
 def _unpacked(packed: bytes) -> bytes | None:
@@ -290,13 +290,13 @@ def _unpacked(packed: bytes) -> bytes | None:
     Below 32 a byte says how many follow, less one. Else its upper three bits are how many are
     copied, less two, where 7 adds the next byte; the rest is from how far back, less one.
     """
-    found, at = bytearray(), 0
+    unpacked, at = bytearray(), 0
     try:
         while at < len(packed):
             mark = packed[at]
             at += 1
             if mark < 32:  # noqa: PLR2004 - of five bits
-                found += packed[at : at + mark + 1]
+                unpacked += packed[at : at + mark + 1]
                 at += mark + 1
                 continue
             count = mark >> 5
@@ -305,14 +305,14 @@ def _unpacked(packed: bytes) -> bytes | None:
                 at += 1
             back = ((mark & 31) << 8 | packed[at]) + 1
             at += 1
-            if back > len(found):
+            if back > len(unpacked):
                 return None
-            run = found[-back:] if back <= count + 2 else found[-back : count + 2 - back]
+            run = unpacked[-back:] if back <= count + 2 else unpacked[-back : count + 2 - back]
             # A copy may reach into what it copies: it repeats.
-            found += (run * ((count + 2) // back + 1))[: count + 2]
+            unpacked += (run * ((count + 2) // back + 1))[: count + 2]
     except IndexError:
         return None
-    return bytes(found)
+    return bytes(unpacked)
 
 
 _UNPACKED = {

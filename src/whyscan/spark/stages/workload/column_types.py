@@ -11,10 +11,10 @@ from whyscan.statements.sql.table_names import meant
 Types: TypeAlias = Mapping[str, Mapping[str, str]]
 """By the table's name: the types of its columns, as Spark calls them."""
 
-NOTHING_KNOWN: Types = MappingProxyType({})
+NO_TYPES: Types = MappingProxyType({})
 
 
-def types_of(table: str | None, known: Types) -> Mapping[str, str]:
+def types_of(table: str | None, types: Types) -> Mapping[str, str]:
     """The columns of the table that a plan names; none where it may be one of several."""
-    found = [] if table is None else meant(known, table.replace("`", "").split("."))
-    return known[found[0]] if len(found) == 1 else {}
+    tables = [] if table is None else meant(types, table.replace("`", "").split("."))
+    return types[tables[0]] if len(tables) == 1 else {}

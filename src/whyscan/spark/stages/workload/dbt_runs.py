@@ -13,7 +13,7 @@ from msgspec import Struct
 from whyscan.errors import WhyscanError
 from whyscan.predicate.syntax.parse import DIALECTS
 from whyscan.spark.stages.workload.query import Query, Unparsed
-from whyscan.spark.stages.workload.query_logs import when_told
+from whyscan.spark.stages.workload.query_logs import parsed_time
 from whyscan.statements.changes.dbt import ModelSettings, executed
 
 if TYPE_CHECKING:
@@ -42,8 +42,10 @@ def is_dbt_document(entry: Mapping[str, Any]) -> bool:
 
 def run_of(documents: list[Mapping[str, Any]]) -> DbtRun:
     """The documents by what they are."""
-    manifest = next((one for one in documents if "nodes" in one), _NOTHING)
-    return DbtRun(manifest, next((one for one in documents if "results" in one), _NOTHING))
+    manifest = next((document for document in documents if "nodes" in document), _NOTHING)
+    return DbtRun(
+        manifest, next((document for document in documents if "results" in document), _NOTHING)
+    )
 
 
 def read_dbt(run: DbtRun, origin: str, dialect: str) -> Iterator[Query | Unparsed]:
@@ -88,8 +90,8 @@ def _node(
     *,
     full_refresh: bool = False,
 ) -> Query | Unparsed:
-    told = [part.get(key) for part in (result, node) for key in ("compiled_code", "compiled_sql")]
-    text = str(next((one for one in told if one), "")).strip()
+    texts = [part.get(key) for part in (result, node) for key in ("compiled_code", "compiled_sql")]
+    text = str(next((candidate for candidate in texts if candidate), "")).strip()
     config: Mapping[str, Any] = node.get("config") or _NOTHING
     kind = str(config.get("materialized") or "")
     status = str(result.get("status") or "")
@@ -108,7 +110,7 @@ def _node(
         except WhyscanError as error:
             return Unparsed(where, text, error.message)
         text, notes = model.sql, (*model.notes, "the statement around its query is written here")
-    when, unread = when_told(_begun(result))
+    when, unread = parsed_time(_begun(result))
     read = (result.get("adapter_response") or _NOTHING).get("bytes_processed")
     return Query(
         text,
@@ -122,8 +124,8 @@ def _node(
     )
 
 
-def _config(told: Mapping[str, Any]) -> ModelSettings:
-    return ModelSettings({**told, **(told.get("extra") or _NOTHING)})
+def _config(config: Mapping[str, Any]) -> ModelSettings:
+    return ModelSettings({**config, **(config.get("extra") or _NOTHING)})
 
 
 def _target(node: Mapping[str, Any], result: Mapping[str, Any]) -> str:

@@ -17,7 +17,7 @@ from whyscan.predicate.syntax.parse import dialect_named
 from whyscan.spark.errors import uncarried
 from whyscan.spark.packed import packed
 from whyscan.spark.sessions import cores
-from whyscan.spark.stages.workload.column_types import NOTHING_KNOWN
+from whyscan.spark.stages.workload.column_types import NO_TYPES
 from whyscan.spark.stages.workload.logs import (
     DBT_FILES,
     QueryLogFile,
@@ -27,7 +27,7 @@ from whyscan.spark.stages.workload.logs import (
 )
 from whyscan.spark.stages.workload.query import ActualScan, Query, Unparsed, Workload
 from whyscan.spark.stages.workload.query_shapes import shape_of
-from whyscan.spark.stages.workload.reading import LogKind, form_named, gathered, read_log
+from whyscan.spark.stages.workload.reading import LogKind, gathered, log_kind_named, read_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -85,13 +85,13 @@ def workload_frame(
     *,
     form: str | None = None,
     options: Mapping[str, Any] | None = None,
-    types: Types = NOTHING_KNOWN,
+    types: Types = NO_TYPES,
 ) -> DataFrame:
     """The queries of files, folders and globs, read by executors; the rows are those of `ROWS`."""
     dialect_named(dialect)
-    chosen = None if form is None else form_named(form)
+    chosen = None if form is None else log_kind_named(form)
     most = cores(spark) * TASKS_A_CORE
-    columns = {table: dict(found) for table, found in types.items()}
+    columns = {table: dict(columns_of_table) for table, columns_of_table in types.items()}
     with uncarried():
         if all(map(_OF_SPARK.match, paths)):
             entries = read_by_spark(spark, paths, most).mapInArrow(
@@ -169,14 +169,14 @@ def _reading(
 
 
 def _packed(entries: Iterable[Query | Unparsed]) -> Iterator[pa.RecordBatch]:
-    held: list[Query | Unparsed] = []
+    batch: list[Query | Unparsed] = []
     for entry in entries:
-        held.append(entry)
-        if len(held) == BATCH:
-            yield _batch(held)
-            held = []
-    if held:
-        yield _batch(held)
+        batch.append(entry)
+        if len(batch) == BATCH:
+            yield _batch(batch)
+            batch = []
+    if batch:
+        yield _batch(batch)
 
 
 def _batch(entries: Sequence[Query | Unparsed]) -> pa.RecordBatch:
@@ -195,10 +195,10 @@ def _gathering(batches: Batches) -> Iterator[pa.RecordBatch]:
     yield from _rows(gathered(entries))
 
 
-def _rows(found: Workload) -> Iterator[pa.RecordBatch]:
-    every = [*map(_query_row, found.queries), *map(_unparsed_row, found.unparsed)]
-    for start in range(0, len(every), BATCH):
-        yield pa.RecordBatch.from_pylist(every[start : start + BATCH], schema=ROWS)
+def _rows(workload: Workload) -> Iterator[pa.RecordBatch]:
+    rows = [*map(_query_row, workload.queries), *map(_unparsed_row, workload.unparsed)]
+    for start in range(0, len(rows), BATCH):
+        yield pa.RecordBatch.from_pylist(rows[start : start + BATCH], schema=ROWS)
 
 
 def _query_row(query: Query) -> dict[str, Any]:
@@ -235,9 +235,9 @@ def _unparsed_row(entry: Unparsed) -> dict[str, Any]:
     }
 
 
-def to_frame(spark: SparkSession, found: Workload) -> DataFrame:
+def to_frame(spark: SparkSession, workload: Workload) -> DataFrame:
     """A workload that was read in this process, as the rows that executors make of one."""
-    table = pa.Table.from_batches(_rows(found), schema=ROWS)
+    table = pa.Table.from_batches(_rows(workload), schema=ROWS)
     with uncarried():
         return spark.createDataFrame(table, SQL_SCHEMA)
 

@@ -122,24 +122,24 @@ def find_logs(
     named = [named] if isinstance(named, str) else named
     if not named:
         raise UsageError("no workload was named", hint="name a file, a folder or a glob")
-    found: dict[str, QueryLogFile] = {}
+    files_by_name: dict[str, QueryLogFile] = {}
     for text in named:
         files = list(_files(text, everywhere(text, options or {})))
         if not files:
             raise TableError(f"there is no log in {text}")
-        found |= {file.shown: file for file in files}
-    return together(found.values())
+        files_by_name |= {file.shown: file for file in files}
+    return together(files_by_name.values())
 
 
 def _files(text: str, options: Mapping[str, Any]) -> Iterator[QueryLogFile]:
     place = parse(text)
-    whole = f"{place.store}/{place.path}" if place.store else place.path
+    folder = f"{place.store}/{place.path}" if place.store else place.path
     if place.pattern is None:
         file = _one_file(place, options)
         if file is not None:
             yield file
             return
-    store = recorded_folder(whole, options)
+    store = recorded_folder(folder, options)
     matches = re.compile("" if place.pattern is None else f"{glob_regex(place.pattern)}(/|$)")
     for path, size in _listed(store):
         if matches.match(path) and not is_hidden(path):
@@ -178,20 +178,20 @@ def together(files: Iterable[QueryLogFile]) -> tuple[QueryLog, ...]:
 def _logs(files: Iterable[QueryLogFile]) -> Iterator[QueryLog]:
     ordered = sorted(files, key=lambda file: file.shown)
     for _, of_folder in groupby(ordered, key=lambda file: file.shown.rpartition("/")[0]):
-        found = list(of_folder)
-        if all(map(is_rolling, found)):
-            yield QueryLog(tuple(_pieces(found)))
+        files_of_folder = list(of_folder)
+        if all(map(is_rolling, files_of_folder)):
+            yield QueryLog(tuple(_pieces(files_of_folder)))
             continue
-        dbt = [file for file in found if file.name in DBT_FILES]
+        dbt = [file for file in files_of_folder if file.name in DBT_FILES]
         if dbt:
             yield QueryLog(tuple(dbt))
-        yield from (QueryLog((file,)) for file in found if file not in dbt)
+        yield from (QueryLog((file,)) for file in files_of_folder if file not in dbt)
 
 
 def _pieces(files: Sequence[QueryLogFile]) -> list[QueryLogFile]:
     """The pieces of a rolling log in their order; a compacted one stands for all before it."""
     named = [(file, _ROLLING.fullmatch(file.name)) for file in files]
-    pieces = [(int(found["at"]), found["compact"], file) for file, found in named if found]
+    pieces = [(int(match["at"]), match["compact"], file) for file, match in named if match]
     begin = max((at for at, compact, _ in pieces if compact), default=0)
     kept = [piece for piece in pieces if piece[0] > begin or (piece[0] == begin and piece[1])]
     return [file for _, _, file in sorted(kept or pieces, key=lambda piece: piece[0])]

@@ -86,7 +86,7 @@ class Workload(Struct, frozen=True):
         return sum(entry.times for entry in self.unparsed)
 
     @property
-    def seen(self) -> int:
+    def entries(self) -> int:
         """How many entries the logs have."""
         return self.taken + self.left
 
@@ -96,28 +96,28 @@ def grouped(queries: Iterable[Query]) -> tuple[Query, ...]:
     runs: dict[tuple[str, str, str], list[Query]] = {}
     for query in queries:
         runs.setdefault((query.text, query.dialect, query.namespace), []).append(query)
-    return tuple(_one(same) for same in runs.values())
+    return tuple(_merged(runs_of_text) for runs_of_text in runs.values())
 
 
-def _one(same: Sequence[Query]) -> Query:
-    if len(same) == 1:
-        return same[0]
+def _merged(runs: Sequence[Query]) -> Query:
+    if len(runs) == 1:
+        return runs[0]
     days: dict[str, int] = {}
-    for query in same:
+    for query in runs:
         for day, times in query.days.items():
             days[day] = days.get(day, 0) + times
     return Query(
-        text=same[0].text,
-        dialect=same[0].dialect,
-        times=sum(query.times for query in same),
-        first=min((q.first for q in same if q.first is not None), default=None),
-        last=max((q.last for q in same if q.last is not None), default=None),
+        text=runs[0].text,
+        dialect=runs[0].dialect,
+        times=sum(query.times for query in runs),
+        first=min((q.first for q in runs if q.first is not None), default=None),
+        last=max((q.last for q in runs if q.last is not None), default=None),
         days=dict(sorted(days.items())),
-        bytes_read=total([query.bytes_read for query in same]),
-        origins=_distinct(origin for query in same for origin in query.origins)[:MOST_ORIGINS],
-        actual=_scans(same),
-        notes=_distinct(note for query in same for note in query.notes),
-        namespace=same[0].namespace,
+        bytes_read=total([query.bytes_read for query in runs]),
+        origins=_distinct(origin for query in runs for origin in query.origins)[:MOST_ORIGINS],
+        actual=_scans(runs),
+        notes=_distinct(note for query in runs for note in query.notes),
+        namespace=runs[0].namespace,
     )
 
 
@@ -125,27 +125,27 @@ def _scans(queries: Sequence[Query]) -> tuple[ActualScan, ...]:
     """One for each scan of the text: the second scan of a table stays the second in every run."""
     scans: dict[tuple[str, int], list[ActualScan]] = {}
     for query in queries:
-        seen: dict[str, int] = {}
+        scans_so_far: dict[str, int] = {}
         for scan in query.actual:
-            seen[scan.table] = seen.get(scan.table, 0) + 1
-            scans.setdefault((scan.table, seen[scan.table]), []).append(scan)
+            scans_so_far[scan.table] = scans_so_far.get(scan.table, 0) + 1
+            scans.setdefault((scan.table, scans_so_far[scan.table]), []).append(scan)
     return tuple(
         ActualScan(
             table,
-            runs=sum(scan.runs for scan in found),
-            files=total([scan.files for scan in found]),
-            bytes=total([scan.bytes for scan in found]),
-            rows=total([scan.rows for scan in found]),
-            partitions=total([scan.partitions for scan in found]),
+            runs=sum(scan.runs for scan in runs),
+            files=total([scan.files for scan in runs]),
+            bytes=total([scan.bytes for scan in runs]),
+            rows=total([scan.rows for scan in runs]),
+            partitions=total([scan.partitions for scan in runs]),
         )
-        for (table, _), found in scans.items()
+        for (table, _), runs in scans.items()
     )
 
 
 def total(parts: Sequence[int | None]) -> int | None:
     """The sum of what is known, None where a part of it is not."""
-    known = [part for part in parts if part is not None]
-    return sum(known) if len(known) == len(parts) and known else None
+    numbers = [part for part in parts if part is not None]
+    return sum(numbers) if len(numbers) == len(parts) and numbers else None
 
 
 def _distinct(texts: Iterable[str]) -> tuple[str, ...]:

@@ -111,16 +111,16 @@ class Row(Struct, frozen=True):
     """A row of a log: where it is, and what its columns mean."""
 
     origin: str
-    told: Mapping[str, Any]
+    values: Mapping[str, Any]
 
 
 def meanings(columns: Sequence[str]) -> dict[str, str]:
     """The column for each meaning: of those that go by one of its names, that of the first name."""
     best: dict[str, tuple[int, str]] = {}
     for column in columns:
-        known = _NAMES.get(re.sub(r"[^a-z0-9]", "", column.lower()))
-        if known is not None:
-            meaning, rank = known
+        meaning_and_rank = _NAMES.get(re.sub(r"[^a-z0-9]", "", column.lower()))
+        if meaning_and_rank is not None:
+            meaning, rank = meaning_and_rank
             if meaning not in best or rank < best[meaning][0]:
                 best[meaning] = (rank, column)
     return {meaning: column for meaning, (_, column) in best.items()}
@@ -128,23 +128,23 @@ def meanings(columns: Sequence[str]) -> dict[str, str]:
 
 def read_row(row: Row, dialect: str) -> Query | Unparsed:
     """One row as its query."""
-    text = str(row.told.get("text") or "").strip()
+    text = str(row.values.get("text") or "").strip()
     if not text:
         return Unparsed(row.origin, "", "the row has no query")
     if not _is_text(text):
         return Unparsed(row.origin, "", "its query is not UTF-8")
-    times = _count(row.told.get("times"), default=1)
+    times = _count(row.values.get("times"), default=1)
     if times is None:
-        told = row.told["times"]
-        return Unparsed(row.origin, text, f"times of the row are no count: {told}")
-    when, notes = when_told(row.told.get("when"))
-    size = row.told.get("bytes")
+        times_text = row.values["times"]
+        return Unparsed(row.origin, text, f"times of the row are no count: {times_text}")
+    when, notes = parsed_time(row.values.get("when"))
+    size = row.values.get("bytes")
     read = _count(size, default=None)
     if read is None and size not in (None, "") and not _is_nan(size):
         notes = (*notes, f"how many bytes it read cannot be read: {size}")
     return Query(
         text,
-        str(row.told.get("dialect") or dialect).lower(),
+        str(row.values.get("dialect") or dialect).lower(),
         times,
         first=when,
         last=when,
@@ -152,13 +152,13 @@ def read_row(row: Row, dialect: str) -> Query | Unparsed:
         bytes_read=read,
         origins=(row.origin,),
         notes=notes,
-        namespace=_namespace(row.told),
+        namespace=_namespace(row.values),
     )
 
 
-def _namespace(told: Mapping[str, Any]) -> str:
+def _namespace(values: Mapping[str, Any]) -> str:
     """The schema of the session and what it is in; a catalog alone does not say where a name is."""
-    schema, catalog = (str(told.get(part) or "") for part in ("schema", "catalog"))
+    schema, catalog = (str(values.get(part) or "") for part in ("schema", "catalog"))
     return f"{catalog}.{schema}" if schema and catalog else schema
 
 
@@ -185,7 +185,7 @@ def _is_nan(value: Any) -> bool:
     return isinstance(value, float) and isnan(value)
 
 
-def when_told(value: Any) -> tuple[datetime | None, tuple[str, ...]]:
+def parsed_time(value: Any) -> tuple[datetime | None, tuple[str, ...]]:
     """A time in UTC, None where none is told, and a note where it cannot be read."""
     if value is None or value == "":
         return None, ()
@@ -216,16 +216,16 @@ class _Chunked(RawIOBase):
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
         self._chunks = iter(chunks)
-        self._held = memoryview(b"")
+        self._buffer = memoryview(b"")
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        if not self._held:
-            self._held = memoryview(next((chunk for chunk in self._chunks if chunk), b""))
-        count = min(len(buffer), len(self._held))
-        buffer[:count], self._held = self._held[:count], self._held[count:]
+        if not self._buffer:
+            self._buffer = memoryview(next((chunk for chunk in self._chunks if chunk), b""))
+        count = min(len(buffer), len(self._buffer))
+        buffer[:count], self._buffer = self._buffer[:count], self._buffer[count:]
         return count
 
 
@@ -240,17 +240,17 @@ def csv_rows(chunks: Iterable[bytes], origin: str) -> Iterator[Row | Unparsed]:
         header = text.readline()
         delimiter = max(_DELIMITERS, key=header.count)
         names = next(csv.reader([header], delimiter=delimiter), [])
-        found = meanings(names)
-        if "text" not in found:
+        columns = meanings(names)
+        if "text" not in columns:
             yield Unparsed(origin, header.strip(), _no_column(names))
             return
         rows = csv.reader(text, delimiter=delimiter)
-        places = {meaning: names.index(column) for meaning, column in found.items()}
+        places = {meaning: names.index(column) for meaning, column in columns.items()}
         for row in rows:
             where = f"{origin}:{rows.line_num + 1}"
-            told = {meaning: row[at] for meaning, at in places.items() if at < len(row)}
+            values = {meaning: row[at] for meaning, at in places.items() if at < len(row)}
             if row:
-                yield Row(where, told)
+                yield Row(where, values)
     except (csv.Error, _InsideQuotes) as error:
         yield Unparsed(origin, "", f"the rest cannot be read: {error}")
     finally:
@@ -327,14 +327,14 @@ def parquet_rows(file: QueryLogFile) -> Iterator[Row | Unparsed]:
         opened = pq.ParquetFile(source)
         schema = opened.schema_arrow
         names = schema.names
-        found = meanings(names)
-        if "text" not in found:
+        columns = meanings(names)
+        if "text" not in columns:
             yield Unparsed(file.name, "", _no_column(names))
             return
         # A text that is written once, for a million rows, is held once.
-        texts = [name for name in found.values() if _is_text_column(schema.field(name).type)]
+        texts = [name for name in columns.values() if _is_text_column(schema.field(name).type)]
         opened = pq.ParquetFile(source, read_dictionary=texts)
-        yield from _groups(opened, found, file)
+        yield from _groups(opened, columns, file)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise CorruptFile(file.shown, f"it is not whole Parquet: {error}") from error
 
@@ -346,14 +346,14 @@ def _is_text_column(kind: pa.DataType) -> bool:
 
 
 def _groups(
-    opened: pq.ParquetFile, found: Mapping[str, str], file: QueryLogFile
+    opened: pq.ParquetFile, columns_by_meaning: Mapping[str, str], file: QueryLogFile
 ) -> Iterator[Row | Unparsed]:
     """The rows of each row group that fits into memory, as long as they are not too many.
 
     A file of a few bytes may claim a billion rows of one value: time follows its size.
     """
     metadata = opened.metadata
-    wanted = set(found.values())
+    wanted = set(columns_by_meaning.values())
     at = size = 0
     most = max(most_whole(), INFLATION * file.size)
     for group in range(metadata.num_row_groups):
@@ -371,12 +371,14 @@ def _groups(
             at += rows
             continue
         for batch in opened.iter_batches(_BATCH, row_groups=[group], columns=list(wanted)):
-            values = {meaning: _values(batch.column(name)) for meaning, name in found.items()}
+            values = {
+                meaning: _values(batch.column(name)) for meaning, name in columns_by_meaning.items()
+            }
             for index in range(batch.num_rows):
                 at += 1
-                told = {meaning: column[index] for meaning, column in values.items()}
-                size += len(str(told.get("text"))) + _BYTES_A_ROW
-                yield Row(f"{file.name}:{at}", told)
+                row_values = {meaning: column[index] for meaning, column in values.items()}
+                size += len(str(row_values.get("text"))) + _BYTES_A_ROW
+                yield Row(f"{file.name}:{at}", row_values)
             if size > most:
                 left = metadata.num_rows - at
                 why = f"it unpacks to more than {INFLATION:,} times its size: the rest was left"
@@ -394,17 +396,17 @@ def _values(column: pa.Array) -> list[Any]:
     try:
         values = column.to_pylist()
     except (OverflowError, ValueError):
-        values = [_value(one) for one in column]
+        values = [_value(scalar) for scalar in column]
     return [_text(value) if isinstance(value, bytes) else value for value in values]
 
 
-def _value(one: pa.Scalar) -> Any:
+def _value(scalar: pa.Scalar) -> Any:
     import pyarrow as pa
 
     try:
-        return one.as_py()
+        return scalar.as_py()
     except (OverflowError, ValueError):
-        return f"{one.cast(pa.int64()).as_py()} as {one.type}"
+        return f"{scalar.cast(pa.int64()).as_py()} as {scalar.type}"
 
 
 def _text(value: bytes) -> str:
@@ -414,7 +416,7 @@ def _text(value: bytes) -> str:
 
 def json_row(entry: Mapping[str, Any], origin: str) -> Row | Unparsed:
     """An object of JSON as a row."""
-    found = meanings(list(entry))
-    if "text" not in found:
+    columns = meanings(list(entry))
+    if "text" not in columns:
         return Unparsed(origin, "", _no_column(list(entry)))
-    return Row(origin, {meaning: entry[column] for meaning, column in found.items()})
+    return Row(origin, {meaning: entry[column] for meaning, column in columns.items()})

@@ -23,7 +23,7 @@ from whyscan.spark.stages.workload.codecs import (
     too_long,
     whole,
 )
-from whyscan.spark.stages.workload.column_types import NOTHING_KNOWN
+from whyscan.spark.stages.workload.column_types import NO_TYPES
 from whyscan.spark.stages.workload.dbt_runs import is_dbt_document, read_dbt, run_of
 from whyscan.spark.stages.workload.logs import DBT_FILES, find_logs, is_rolling
 from whyscan.spark.stages.workload.parsing import problem_of
@@ -51,7 +51,7 @@ _NO_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What the decoder raises for no JSON, for bytes that are no text, and for what is too deep."""
 MOST_UNPARSED = 20_000
 """Entries that are no queries and are listed one by one."""
-HELD_AT_MOST = 100_000
+MOST_UNGROUPED = 100_000
 """Runs that wait to be put together: memory follows the distinct texts, not the runs."""
 CUT = "the log ends in the middle of an entry, as one that is still being written"
 
@@ -74,7 +74,7 @@ def read_workload(
     *,
     form: str | None = None,
     options: Mapping[str, Any] | None = None,
-    types: Types = NOTHING_KNOWN,
+    types: Types = NO_TYPES,
 ) -> Workload:
     """The queries of files, folders and globs, each distinct text once.
 
@@ -83,38 +83,38 @@ def read_workload(
     the names of their tables: with them, more of an event log's filters can be read.
     """
     dialect_named(dialect)
-    chosen = None if form is None else form_named(form)
+    chosen = None if form is None else log_kind_named(form)
     logs = find_logs(paths, options)
     return gathered(chain.from_iterable(read_log(log, dialect, chosen, types) for log in logs))
 
 
-def form_named(name: str) -> LogKind:
+def log_kind_named(name: str) -> LogKind:
     """The form by its name; UsageError where there is none."""
     try:
         return LogKind(name.lower())
     except ValueError:
-        known = ", ".join(LogKind)
-        raise UsageError(f"{name!r} is no form of a workload", hint=f"one of {known}") from None
+        kinds = ", ".join(LogKind)
+        raise UsageError(f"{name!r} is no form of a workload", hint=f"one of {kinds}") from None
 
 
 def gathered(entries: Iterable[Query | Unparsed]) -> Workload:
     """The entries as a workload: texts once, and those that are no statement among the unparsed."""
-    found: list[Query] = []
+    runs: list[Query] = []
     unparsed: list[Unparsed] = []
-    most = limit = HELD_AT_MOST
+    most = limit = MOST_UNGROUPED
     for entry in entries:
         if isinstance(entry, Unparsed):
             unparsed.append(entry)
             if len(unparsed) >= most:
                 unparsed = list(_grouped(unparsed))
-                most = len(unparsed) + HELD_AT_MOST
+                most = len(unparsed) + MOST_UNGROUPED
             continue
-        found.append(entry)
-        if len(found) >= limit:
-            found = list(grouped(found))
-            limit = max(HELD_AT_MOST, 2 * len(found))
+        runs.append(entry)
+        if len(runs) >= limit:
+            runs = list(grouped(runs))
+            limit = max(MOST_UNGROUPED, 2 * len(runs))
     queries: list[Query] = []
-    for query in chain.from_iterable(map(_statements, grouped(found))):
+    for query in chain.from_iterable(map(_statements, grouped(runs))):
         why = problem_of(query.text, query.dialect)
         if why is None:
             queries.append(query)
@@ -152,19 +152,19 @@ def _grouped(unparsed: Iterable[Unparsed]) -> tuple[Unparsed, ...]:
 
     Beyond so many, those of one reason are counted with the first of them that has no place left.
     """
-    found: dict[tuple[str, str, str], Unparsed] = {}
+    entries: dict[tuple[str, str, str], Unparsed] = {}
     for entry in unparsed:
         key = (entry.text, entry.why, "" if entry.text else entry.origin)
-        if key not in found and len(found) >= MOST_UNPARSED:
+        if key not in entries and len(entries) >= MOST_UNPARSED:
             key = ("", entry.why, "")
-        known = found.get(key)
-        times = entry.times + (0 if known is None else known.times)
-        found[key] = msgspec.structs.replace(known or entry, times=times)
-    return tuple(found.values())
+        earlier = entries.get(key)
+        times = entry.times + (0 if earlier is None else earlier.times)
+        entries[key] = msgspec.structs.replace(earlier or entry, times=times)
+    return tuple(entries.values())
 
 
 def read_log(
-    log: QueryLog, dialect: str, form: LogKind | None = None, types: Types = NOTHING_KNOWN
+    log: QueryLog, dialect: str, form: LogKind | None = None, types: Types = NO_TYPES
 ) -> Iterator[Query | Unparsed]:
     """The entries of one log; a log that cannot be read is an entry that says so."""
     try:
@@ -221,10 +221,10 @@ def _sql(file: QueryLogFile, tail: Tail, dialect: str) -> Iterator[Query | Unpar
 
 def _document(file: QueryLogFile, tail: Tail) -> Mapping[str, Any]:
     try:
-        found = msgspec.json.decode(whole(_plain(file, tail), file.shown))
+        document = msgspec.json.decode(whole(_plain(file, tail), file.shown))
     except _NO_JSON as error:
         raise WhyscanError(f"cannot read {file.name}: {error}") from error
-    return found if isinstance(found, dict) else {}
+    return document if isinstance(document, dict) else {}
 
 
 def _of_json(file: QueryLogFile, tail: Tail, dialect: str) -> Iterator[Query | Unparsed]:

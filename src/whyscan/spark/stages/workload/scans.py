@@ -66,18 +66,18 @@ SQL_SCHEMA = (
 
 def workload_scans(
     spark: SparkSession,
-    found: Workload,
+    workload: Workload,
     sources: Iterable[NamedTable],
     *,
     timezone: str = "UTC",
 ) -> DataFrame:
     """Every scan of every query, bound to the tables on executors; the rows are those of `ROWS`."""
     tables = pin_all(sources)
-    tasks = max(1, min(cores(spark) * TASKS_A_CORE, len(found.queries) // FEWEST_A_TASK))
-    work = [pickle.dumps(found.queries[start::tasks]) for start in range(tasks)]
+    tasks = max(1, min(cores(spark) * TASKS_A_CORE, len(workload.queries) // FEWEST_A_TASK))
+    work = [pickle.dumps(workload.queries[start::tasks]) for start in range(tasks)]
     listed = [
-        {"query": one.text, "times": one.times, "origin": one.origin, "unparsed": one.why}
-        for one in found.unparsed
+        {"query": entry.text, "times": entry.times, "origin": entry.origin, "unparsed": entry.why}
+        for entry in workload.unparsed
     ]
     with uncarried():
         bundles = spark.createDataFrame(pa.table({"work": pa.array(work, pa.binary())}))
@@ -94,11 +94,11 @@ def _binding(
     """For `mapInArrow`: bundles of queries to the rows of their scans."""
 
     def bound(batches: Batches) -> Iterator[pa.RecordBatch]:
-        known = NamedTables(tables)
+        named_tables = NamedTables(tables)
         for batch in batches:
             for work in batch.column("work"):
                 queries: Sequence[Query] = pickle.loads(work.as_py())  # noqa: S301 - of the driver
-                rows = [row for query in queries for row in scans_of(query, known, timezone)]
+                rows = [row for query in queries for row in scans_of(query, named_tables, timezone)]
                 yield pa.RecordBatch.from_pylist(rows, schema=ROWS)
 
     return bound
@@ -109,18 +109,20 @@ class NamedTables(Tables):
 
     def __init__(self, pinned: Sequence[Pinned]) -> None:
         super().__init__(pinned)
-        self._by_place = {place(one.uri): one.name for one in pinned}
+        self._by_place = {place(table.uri): table.name for table in pinned}
         self._options = pinned[0].options if pinned else {}
 
-    def known_as(self, name: str) -> str:
+    def run_name(self, name: str) -> str:
         """What the run calls a table that a query names, by its path perhaps."""
         return self._by_place.get(place(_FORMAT.sub("", name)), name)
 
     def opened(self, name: str, version: WrittenVersion | None) -> Snapshot:
-        known = self.known_as(name)
-        if known not in self._pinned:
-            self._pinned[known] = replace(pin(NamedTable(known, known, self._options)), given=False)
-        return super().opened(known, version)
+        run_name = self.run_name(name)
+        if run_name not in self._pinned:
+            self._pinned[run_name] = replace(
+                pin(NamedTable(run_name, run_name, self._options)), given=False
+            )
+        return super().opened(run_name, version)
 
 
 def scans_of(query: Query, tables: NamedTables, timezone: str) -> Iterator[dict[str, Any]]:
@@ -137,10 +139,10 @@ def scans_of(query: Query, tables: NamedTables, timezone: str) -> Iterator[dict[
     }
     session = Session(query.dialect, timezone)
     try:
-        asked = read(
+        statement = read(
             query.text, Catalogue(tables, tables.opened, within=query.within), session, Options()
         )
-        leaves = leaves_of(asked)
+        leaves = leaves_of(statement)
     except WhyscanError as error:
         yield row | {"unparsed": error.message}
         return
@@ -152,8 +154,8 @@ def scans_of(query: Query, tables: NamedTables, timezone: str) -> Iterator[dict[
         yield row | {"unparsed": "it reads no table"}
     for leaf in leaves:
         yield row | {
-            "table": tables.known_as(leaf.base.name),
+            "table": tables.run_name(leaf.base.name),
             "alias": leaf.source.alias,
-            "predicate": predicate(leaf.facts, asked).text,
+            "predicate": predicate(leaf.facts, statement).text,
             "columns": list(leaf.columns),
         }

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from sqlglot.tokenizer_core import Token
 
-_TOLD = re.compile(r"^\s*--\s*(times|name)\s*:\s*(.*?)\s*$", re.IGNORECASE | re.MULTILINE)
+_SETTING = re.compile(r"^\s*--\s*(times|name)\s*:\s*(.*?)\s*$", re.IGNORECASE | re.MULTILINE)
 _BEFORE_A_VIEW = frozenset({"OR", "REPLACE", "GLOBAL", "LOCAL", "TEMP", "TEMPORARY"})
 _DOTTED = 2
 
@@ -45,13 +45,13 @@ def read_sql(text: str, origin: str, dialect: str) -> Iterator[Query | Unparsed]
     end = 0
     for statement in _statements(tokens):
         first, last = statement[0], statement[-1]
-        told = {key.lower(): value for key, value in _TOLD.findall(text[end : first.start])}
+        settings = {key.lower(): value for key, value in _SETTING.findall(text[end : first.start])}
         end = last.end + 1
         sql = text[first.start : end]
         where = f"{origin}:{text.count(chr(10), 0, first.start) + 1}"
-        if name := told.get("name"):
+        if name := settings.get("name"):
             where = f"{where} ({name})"
-        times = told.get("times", "1")
+        times = settings.get("times", "1")
         if not times.isdecimal():
             yield Unparsed(where, sql, f"times is no count: {times}")
             continue
@@ -59,8 +59,8 @@ def read_sql(text: str, origin: str, dialect: str) -> Iterator[Query | Unparsed]
             yield Unparsed(where, sql, "a view reads nothing until it is queried", int(times))
             views[view] = (*_views_of(statement, views), sql)
             continue
-        whole = ";\n".join((*_views_of(statement, views), sql))
-        yield Query(whole, dialect, int(times), origins=(where,))
+        query_text = ";\n".join((*_views_of(statement, views), sql))
+        yield Query(query_text, dialect, int(times), origins=(where,))
 
 
 def _statements(tokens: Sequence[Token]) -> Iterator[list[Token]]:
@@ -95,4 +95,4 @@ def _views_of(statement: Sequence[Token], views: Mapping[str, tuple[str, ...]]) 
     """The views of the file that a statement names, behind those that they use themselves."""
     words = {token.text.lower() for token in statement[1:]}
     used = [definitions for name, definitions in views.items() if name in words]
-    return tuple(dict.fromkeys(one for definitions in used for one in definitions))
+    return tuple(dict.fromkeys(definition for definitions in used for definition in definitions))

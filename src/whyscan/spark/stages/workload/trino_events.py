@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from whyscan.spark.stages.workload.query import ActualScan, Query, Unparsed
-from whyscan.spark.stages.workload.query_logs import when_told
+from whyscan.spark.stages.workload.query_logs import parsed_time
 from whyscan.spark.stages.workload.trino_prepared import executed
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def read_trino(event: Mapping[str, Any], origin: str) -> Query | Unparsed:
     if not isinstance(statistics, dict):
         return Unparsed(where, text, "the event tells only that the query began")
     when = event.get("createTime") or event.get("executionStartTime")
-    begun, notes = when_told(when)
+    begun, notes = parsed_time(when)
     inputs = (event.get("ioMetadata") or {}).get("inputs") or ()
     return Query(
         text,
@@ -44,7 +44,7 @@ def read_trino(event: Mapping[str, Any], origin: str) -> Query | Unparsed:
         days={} if begun is None else {begun.date().isoformat(): 1},
         bytes_read=_whole(statistics.get("physicalInputBytes")),
         origins=(where,),
-        actual=tuple(_scan(one) for one in inputs if isinstance(one, dict)),
+        actual=tuple(_scan(table_input) for table_input in inputs if isinstance(table_input, dict)),
         notes=notes,
         namespace=_namespace(event.get("context")),
     )
@@ -52,22 +52,22 @@ def read_trino(event: Mapping[str, Any], origin: str) -> Query | Unparsed:
 
 def _namespace(context: Any) -> str:
     """The catalog and schema of the session; without both, tables are named by them."""
-    told = context if isinstance(context, dict) else {}
-    parts = [told.get("catalog"), told.get("schema")]
+    session = context if isinstance(context, dict) else {}
+    parts = [session.get("catalog"), session.get("schema")]
     return ".".join(str(part) for part in parts) if all(parts) else ""
 
 
-def _scan(told: Mapping[str, Any]) -> ActualScan:
+def _scan(table_input: Mapping[str, Any]) -> ActualScan:
     """What was read of one table. Iceberg's connector counts files, Hive's lists partitions."""
-    parts = (told.get("catalogName"), told.get("schema"), told.get("table"))
-    metrics, connector = told.get("connectorMetrics"), told.get("connectorInfo")
+    parts = (table_input.get("catalogName"), table_input.get("schema"), table_input.get("table"))
+    metrics, connector = table_input.get("connectorMetrics"), table_input.get("connectorInfo")
     files = metrics.get("dataFiles") if isinstance(metrics, dict) else None
     partitions = connector.get("partitionIds") if isinstance(connector, dict) else None
     return ActualScan(
         ".".join(str(part) for part in parts if part),
         files=_whole(files.get("total")) if isinstance(files, dict) else None,
-        bytes=_whole(told.get("physicalInputBytes")),
-        rows=_whole(told.get("physicalInputRows")),
+        bytes=_whole(table_input.get("physicalInputBytes")),
+        rows=_whole(table_input.get("physicalInputRows")),
         partitions=len(partitions) if isinstance(partitions, list) else None,
     )
 

@@ -32,16 +32,16 @@ def executed(text: str, prepared: str | None) -> str:
 
     Where the values do not fit, the places stay: they may have any value.
     """
-    found = _EXECUTE.fullmatch(text)
-    if found is None:
+    match = _EXECUTE.fullmatch(text)
+    if match is None:
         return text
-    statement = prepared if found["text"] is None else found["text"].replace("''", "'")
+    statement = prepared if match["text"] is None else match["text"].replace("''", "'")
     if not statement:
         return text
-    if found["values"] is None:
+    if match["values"] is None:
         return statement
     try:
-        return _filled(statement, _parts(found["values"]))
+        return _filled(statement, _parts(match["values"]))
     except TokenError:
         return statement
 

@@ -25,10 +25,10 @@ class DataFusionEngine:
         query = f'SELECT count(*) AS "rows" FROM t WHERE ({sql}\n)'  # noqa: S608 - the user's own
         try:
             rows = self._context.sql(query).to_pydict()["rows"][0]
-            told = self._context.sql(f"EXPLAIN ANALYZE VERBOSE {query}").to_pydict()
+            analysed = self._context.sql(f"EXPLAIN ANALYZE VERBOSE {query}").to_pydict()
         except Exception as error:  # DataFusion raises plain exceptions
             raise EngineRefusal(one_line(error)) from error
-        return EngineAnswer(rows, **_read("\n".join(told["plan"])))
+        return EngineAnswer(rows, **_read("\n".join(analysed["plan"])))
 
 
 def _read(plan: str) -> dict[str, int | None]:
@@ -40,8 +40,8 @@ def _read(plan: str) -> dict[str, int | None]:
 
 
 def _kept(plan: str, name: str) -> int | None:
-    found = re.findall(rf"{name}=[\d.,]+ ?K? total → ([\d,]+) matched", plan)
-    return sum(int(one.replace(",", "")) for one in found) if found else None
+    counts = re.findall(rf"{name}=[\d.,]+ ?K? total → ([\d,]+) matched", plan)
+    return sum(int(count.replace(",", "")) for count in counts) if counts else None
 
 
 def open_datafusion(target: Target) -> DataFusionEngine:

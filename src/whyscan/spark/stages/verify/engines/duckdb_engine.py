@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from whyscan.spark.stages.verify.engines.duckdb_script import FOUND, asked
+from whyscan.spark.stages.verify.engines.duckdb_script import ANSWER, run_condition
 from whyscan.spark.stages.verify.engines.engine import EngineAnswer, EngineRefusal, one_line
 from whyscan.tables.iceberg.snapshot import IcebergSnapshot
 from whyscan.tables.parquet.snapshot import ParquetSnapshot
@@ -33,18 +33,18 @@ class DuckDBEngine:
         self._python = python
 
     def ask(self, sql: str) -> EngineAnswer:
-        told = self._here(sql) if self._python is None else self._elsewhere(sql)
-        if "error" in told:
-            raise EngineRefusal(told["error"])
-        return EngineAnswer(**told[FOUND])
+        response = self._in_process(sql) if self._python is None else self._in_other_python(sql)
+        if "error" in response:
+            raise EngineRefusal(response["error"])
+        return EngineAnswer(**response[ANSWER])
 
-    def _here(self, sql: str) -> dict[str, Any]:
+    def _in_process(self, sql: str) -> dict[str, Any]:
         import duckdb
 
         with duckdb.connect() as connection:
-            return asked(connection, self._relation, sql, self._timezone)
+            return run_condition(connection, self._relation, sql, self._timezone)
 
-    def _elsewhere(self, sql: str) -> dict[str, Any]:
+    def _in_other_python(self, sql: str) -> dict[str, Any]:
         request = {"relation": self._relation, "sql": sql, "timezone": self._timezone}
         try:
             done = subprocess.run(  # noqa: S603 - the user names the program
@@ -58,11 +58,11 @@ class DuckDBEngine:
         except (OSError, subprocess.TimeoutExpired) as error:
             raise EngineRefusal(f"{self._python} did not run: {one_line(error)}") from error
         try:
-            told: dict[str, Any] = json.loads(done.stdout)
+            response: dict[str, Any] = json.loads(done.stdout)
         except ValueError:
             lines = done.stderr.strip().splitlines() or ["it said nothing"]
             raise EngineRefusal(f"{self._python} failed: {lines[-1]}") from None
-        return told
+        return response
 
 
 def open_duckdb(target: Target) -> DuckDBEngine:

@@ -10,11 +10,11 @@ import re
 import sys
 from typing import Any
 
-FOUND = "found"
+ANSWER = "found"
 EXTENSIONS = {"delta_scan": ("delta",), "iceberg_scan": ("avro", "iceberg")}
 
 
-def asked(connection: Any, relation: str, sql: str, timezone: str) -> dict[str, Any]:
+def run_condition(connection: Any, relation: str, sql: str, timezone: str) -> dict[str, Any]:
     """The rows of a condition, and what its plan says that was read."""
     import duckdb
 
@@ -26,7 +26,7 @@ def asked(connection: Any, relation: str, sql: str, timezone: str) -> dict[str, 
         plan = connection.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {query}").fetchall()
     except duckdb.Error as error:
         return {"error": str(error).strip().splitlines()[0]}
-    return {FOUND: {"rows": rows, **_read(json.loads(plan[0][1]))}}
+    return {ANSWER: {"rows": rows, **_read(json.loads(plan[0][1]))}}
 
 
 def _read(plan: dict[str, Any]) -> dict[str, int | None]:
@@ -44,8 +44,8 @@ def _read(plan: dict[str, Any]) -> dict[str, int | None]:
 
 
 def _sum(parts: list[int | None]) -> int | None:
-    known = [part for part in parts if part is not None]
-    return sum(known) if len(known) == len(parts) else None
+    numbers = [part for part in parts if part is not None]
+    return sum(numbers) if len(numbers) == len(parts) else None
 
 
 def _nodes(plan: dict[str, Any]) -> list[dict[str, Any]]:
@@ -68,15 +68,15 @@ def _is_empty(plan: dict[str, Any]) -> bool:
     return any("EMPTY_RESULT" in _kind(node) for node in _nodes(plan))
 
 
-def _files(told: dict[str, Any]) -> int | None:
+def _files(extra_info: dict[str, Any]) -> int | None:
     """`2/15`, else the names that are listed."""
-    counted = re.match(r"(\d+)/\d+", str(told.get("Scanning Files", "")))
+    counted = re.match(r"(\d+)/\d+", str(extra_info.get("Scanning Files", "")))
     if counted is not None:
         return int(counted[1])
-    total = told.get("Total Files Read")
+    total = extra_info.get("Total Files Read")
     if total is not None:
         return int(total)
-    names = told.get("Filename(s)")
+    names = extra_info.get("Filename(s)")
     if names is None:
         return None
     return len(names) if isinstance(names, list) else len(str(names).split(","))
@@ -92,10 +92,12 @@ def main() -> None:
         for scan, extensions in EXTENSIONS.items():
             if request["relation"].startswith(scan):
                 _load(connection, extensions)
-        told = asked(connection, request["relation"], request["sql"], request["timezone"])
+        response = run_condition(
+            connection, request["relation"], request["sql"], request["timezone"]
+        )
     except Exception as error:  # noqa: BLE001 - whatever it is, it is the answer
-        told = {"error": f"{type(error).__name__}: {error}".splitlines()[0]}
-    json.dump(told, sys.stdout)
+        response = {"error": f"{type(error).__name__}: {error}".splitlines()[0]}
+    json.dump(response, sys.stdout)
 
 
 def _load(connection: Any, extensions: tuple[str, ...]) -> None:

@@ -59,7 +59,6 @@ class OpenedEngine(Protocol):
 
 
 Opening = Callable[[Target], OpenedEngine]
-Known = "Mapping[str, tuple[frozenset[str], Opening]]"
 
 
 def one_line(error: BaseException) -> str:

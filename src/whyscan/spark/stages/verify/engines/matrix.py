@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 PARQUET = frozenset({"parquet", "hive"})
 LAKES = frozenset({"delta", "iceberg"})
-KNOWN: Mapping[str, tuple[frozenset[str], Opening]] = {
+ENGINES: Mapping[str, tuple[frozenset[str], Opening]] = {
     "spark-delta": (frozenset({"delta"}), open_reader),
     "spark-iceberg": (frozenset({"iceberg"}), open_reader),
     "spark-parquet": (PARQUET, open_reader),
@@ -43,19 +43,23 @@ def named(words: Sequence[str]) -> tuple[str, ...] | None:
     """The engines of `--engines`; None for the default ones."""
     if not words:
         return None
-    asked = tuple(dict.fromkeys(w.strip().lower() for one in words for w in one.split(",")))
-    if asked == (NONE,):
+    engines = tuple(
+        dict.fromkeys(w.strip().lower() for word_list in words for w in word_list.split(","))
+    )
+    if engines == (NONE,):
         return ()
-    for word in asked:
-        if word not in KNOWN:
-            raise UsageError(f"unknown engine {word!r}", hint=f"one of {', '.join(KNOWN)}, {NONE}")
-    return asked
+    for word in engines:
+        if word not in ENGINES:
+            raise UsageError(
+                f"unknown engine {word!r}", hint=f"one of {', '.join(ENGINES)}, {NONE}"
+            )
+    return engines
 
 
 def fitting(target: Target) -> tuple[str, ...]:
     """The engines that read the table's format, are installed, and need no address."""
     kind = target.snapshot.format
-    fit = [name for name, (formats, _) in KNOWN.items() if kind in formats]
+    fit = [name for name, (formats, _) in ENGINES.items() if kind in formats]
     if target.trino is None:
         fit.remove("trino")
     if "pyiceberg" in fit and find_spec("pyiceberg") is None:
@@ -66,12 +70,12 @@ def fitting(target: Target) -> tuple[str, ...]:
 def matrix(
     target: Target,
     engines: Sequence[str],
-    asked: Sequence[tuple[CheckedPredicate, PredicateProof]],
+    predicates: Sequence[tuple[CheckedPredicate, PredicateProof]],
 ) -> tuple[PredicateProof, ...]:
     """Each proof with what every engine read for its predicate."""
-    cells: dict[int, list[EngineRead]] = {number: [] for number in range(len(asked))}
+    cells: dict[int, list[EngineRead]] = {number: [] for number in range(len(predicates))}
     for name in engines:
-        formats, opening = KNOWN[name]
+        formats, opening = ENGINES[name]
         opened: OpenedEngine | None = None
         why = f"{name} does not read {target.snapshot.format}"
         if target.snapshot.format in formats:
@@ -79,17 +83,20 @@ def matrix(
                 opened = opening(target)
             except WhyscanError as error:
                 why = error.message
-        for number, (question, proof) in enumerate(asked):
+        for number, (question, proof) in enumerate(predicates):
             cells[number].append(_cell(name, opened, why, (question, proof)))
     return tuple(
-        replace(proof, engines=tuple(cells[number])) for number, (_, proof) in enumerate(asked)
+        replace(proof, engines=tuple(cells[number])) for number, (_, proof) in enumerate(predicates)
     )
 
 
 def _cell(
-    name: str, engine: OpenedEngine | None, why: str, asked: tuple[CheckedPredicate, PredicateProof]
+    name: str,
+    engine: OpenedEngine | None,
+    why: str,
+    checked: tuple[CheckedPredicate, PredicateProof],
 ) -> EngineRead:
-    question, proof = asked
+    question, proof = checked
     if proof.why is not None or question.predicate is None:
         return EngineRead(name, why="the predicate could not be evaluated")
     if engine is None:
@@ -100,27 +107,27 @@ def _cell(
         answer = engine.ask(sql)
     except WhyscanError as error:
         return EngineRead(name, why=error.message, sql=sql)
-    told = EngineRead(
+    engine_read = EngineRead(
         name,
         sql=sql,
         rows=answer.rows,
         files=answer.files,
         row_groups=answer.row_groups,
         rows_read=answer.rows_read,
-        sound=None if proof.found is None else answer.rows == proof.found,
+        sound=None if proof.rows_true is None else answer.rows == proof.rows_true,
     )
-    return _beside_the_plan(told, proof)
+    return _compared_with_plan(engine_read, proof)
 
 
-def _beside_the_plan(told: EngineRead, proof: PredicateProof) -> EngineRead:
+def _compared_with_plan(engine_read: EngineRead, proof: PredicateProof) -> EngineRead:
     """Row groups where the engine counts them, else files, else rows."""
     plan = proof.planned
     if plan is None:
-        return told
+        return engine_read
     pairs = (
-        ("row_groups", told.row_groups, plan.row_groups_kept),
-        ("files", told.files, plan.files_kept),
-        ("rows", told.rows_read, plan.rows_kept),
+        ("row_groups", engine_read.row_groups, plan.row_groups_kept),
+        ("files", engine_read.files, plan.files_kept),
+        ("rows", engine_read.rows_read, plan.rows_kept),
     )
     for by, read, kept in pairs:
         if read is not None and kept is not None:
@@ -131,5 +138,5 @@ def _beside_the_plan(told: EngineRead, proof: PredicateProof) -> EngineRead:
                 if read > kept
                 else EngineComparison.FEWER
             )
-            return replace(told, by=by, reads=reads, more=max(read - kept, 0))
-    return told
+            return replace(engine_read, by=by, reads=reads, more=max(read - kept, 0))
+    return engine_read

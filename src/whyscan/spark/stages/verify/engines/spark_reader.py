@@ -29,15 +29,15 @@ class SparkReader:
 
         try:
             # sum and not count: Delta and Iceberg answer count(*) from metadata.
-            found = self._rows.where(f"({sql}\n)").agg(f.sum(f.lit(1)).alias("rows"))
-            rows = found.collect()[0]["rows"] or 0
+            frame = self._rows.where(f"({sql}\n)").agg(f.sum(f.lit(1)).alias("rows"))
+            rows = frame.collect()[0]["rows"] or 0
         except Exception as error:
             if not type(error).__module__.startswith(("pyspark.", "py4j.")):
                 raise
             raise EngineRefusal(reason(error)) from error
-        return self._told(rows, _metrics(found))
+        return self._answer(rows, _metrics(frame))
 
-    def _told(self, rows: int, scan: dict[str, int] | None) -> EngineAnswer:
+    def _answer(self, rows: int, scan: dict[str, int] | None) -> EngineAnswer:
         if scan is None:
             return EngineAnswer(rows)
         if self._kind == "iceberg":
@@ -65,16 +65,16 @@ def _metrics(frame: DataFrame) -> dict[str, int] | None:
     plan = getattr(frame, "_jdf", None)
     if plan is None:
         return None
-    found: dict[str, int] = {}
+    totals: dict[str, int] = {}
     for node in _nodes(plan.queryExecution().executedPlan()):
         if "Scan" not in node.nodeName():
             continue
         metrics = node.metrics().iterator()
         while metrics.hasNext():
             pair = metrics.next()
-            found[pair._1()] = found.get(pair._1(), 0) + int(pair._2().value())  # noqa: SLF001 - Scala
+            totals[pair._1()] = totals.get(pair._1(), 0) + int(pair._2().value())  # noqa: SLF001 - Scala
     names = ("numFiles", "resultDataFiles", "numOutputRows")
-    return found or dict.fromkeys(names, 0)
+    return totals or dict.fromkeys(names, 0)
 
 
 def _nodes(plan: Any) -> Iterator[Any]:

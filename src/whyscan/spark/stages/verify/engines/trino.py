@@ -34,11 +34,11 @@ class TrinoEngine:
         self._table = table
 
     def ask(self, sql: str) -> EngineAnswer:
-        asked = f"SELECT count(*) FROM {self._table} WHERE ({sql}\n)"  # noqa: S608 - the user's own
-        query, rows = self._run(asked)
-        told = self._get(f"{self._server}/v1/query/{query}")
-        read = (told.get("queryStats") or {}).get("physicalInputPositions")
-        _, plan = self._run(f"EXPLAIN ANALYZE VERBOSE {asked}")
+        statement = f"SELECT count(*) FROM {self._table} WHERE ({sql}\n)"  # noqa: S608 - the user's own
+        query, rows = self._run(statement)
+        response = self._get(f"{self._server}/v1/query/{query}")
+        read = (response.get("queryStats") or {}).get("physicalInputPositions")
+        _, plan = self._run(f"EXPLAIN ANALYZE VERBOSE {statement}")
         files = _FILES.findall(str(plan[0][0]))
         return EngineAnswer(
             int(rows[0][0]),
@@ -48,15 +48,17 @@ class TrinoEngine:
 
     def _run(self, sql: str) -> tuple[str, list[list[Any]]]:
         """The query's id and its rows."""
-        told = self._send(Request(f"{self._server}/v1/statement", sql.encode()))  # noqa: S310 - checked when it was opened
+        response = self._send(Request(f"{self._server}/v1/statement", sql.encode()))  # noqa: S310 - checked when it was opened
         rows: list[list[Any]] = []
         while True:
-            if "error" in told:
-                raise EngineRefusal(str(told["error"].get("message", "it failed")).splitlines()[0])
-            rows += told.get("data") or []
-            if "nextUri" not in told:
-                return str(told["id"]), rows
-            told = self._get(told["nextUri"])
+            if "error" in response:
+                raise EngineRefusal(
+                    str(response["error"].get("message", "it failed")).splitlines()[0]
+                )
+            rows += response.get("data") or []
+            if "nextUri" not in response:
+                return str(response["id"]), rows
+            response = self._get(response["nextUri"])
 
     def _get(self, address: str) -> dict[str, Any]:
         return self._send(Request(address))  # noqa: S310 - the server's own address
@@ -67,8 +69,8 @@ class TrinoEngine:
         for attempt in range(2):
             try:
                 with urlopen(request, timeout=PATIENCE) as answer:  # noqa: S310 - as above
-                    told: dict[str, Any] = json.load(answer)
-                    return told
+                    document: dict[str, Any] = json.load(answer)
+                    return document
             except (URLError, ValueError, TimeoutError) as error:
                 if attempt:
                     raise EngineRefusal(f"Trino did not answer: {one_line(error)}") from error

@@ -143,8 +143,8 @@ def without_implied(conjuncts: Sequence[str]) -> tuple[str, ...]:
 
 def _subject(text: str) -> str:
     """The column that a plain comparison begins with; '' of what may be TRUE for a NULL."""
-    found = re.match(r"(`(?:[^`]|``)+`(?:\.`(?:[^`]|``)+`)*) (?:[<>=]=? |IN |IS NOT NULL)", text)
-    return "" if found is None else found[1]
+    match = re.match(r"(`(?:[^`]|``)+`(?:\.`(?:[^`]|``)+`)*) (?:[<>=]=? |IN |IS NOT NULL)", text)
+    return "" if match is None else match[1]
 
 
 class _FilterReader:
@@ -181,10 +181,10 @@ class _FilterReader:
         return column
 
     def _comparison(self, text: str) -> str:
-        found = self._leading(text[1:])
-        if found is None or not text.endswith(")"):
+        leading = self._leading(text[1:])
+        if leading is None or not text.endswith(")"):
             raise UnsureError(text)
-        column, kind, rest = found
+        column, kind, rest = leading
         operator = rest[1:].partition(" ")[0]
         if not rest.startswith(" ") or operator not in _COMPARISONS:
             raise UnsureError(text)
@@ -195,10 +195,10 @@ class _FilterReader:
 
     def _listed(self, text: str) -> tuple[str, str | None, str, str] | None:
         """`s#1 IN (a,b)` or `s#1 INSET a, b`: the column, its type, the values, what parts them."""
-        found = self._leading(text)
-        if found is None:
+        leading = self._leading(text)
+        if leading is None:
             return None
-        column, kind, rest = found
+        column, kind, rest = leading
         if rest.startswith(" IN (") and rest.endswith(")"):
             return column, kind, rest[5:-1], ","
         if rest.startswith(" INSET "):
@@ -210,8 +210,8 @@ class _FilterReader:
     ) -> str:
         values = text.split(separator)
         if kind is not None and not _is_text(kind):
-            known = [value for value in values if value != "null"]
-            return f"{column} IN ({', '.join(self._literal(value, kind) for value in known)})"
+            numbers = [value for value in values if value != "null"]
+            return f"{column} IN ({', '.join(self._literal(value, kind) for value in numbers)})"
         if negated or len(values) > MOST_READINGS:
             # More values than were meant would exclude more rows.
             raise UnsureError(text)
@@ -224,28 +224,28 @@ class _FilterReader:
     def _leading(self, text: str) -> tuple[str, str | None, str] | None:
         """The operand that a text begins with, its type, and what follows."""
         cast = re.match(r"cast\(", text)
-        found = self._matcher.match(text, 5 if cast else 0)
-        if found is None:
+        match = self._matcher.match(text, 5 if cast else 0)
+        if match is None:
             return None
-        column, kind = self._named(found)
+        column, kind = self._named(match)
         if cast is None:
-            return column, kind, text[found.end() :]
-        to = re.compile(r" as (\w+)\)").match(text, found.end())
+            return column, kind, text[match.end() :]
+        to = re.compile(r" as (\w+)\)").match(text, match.end())
         # A cast to a time or to text depends on the session's zone.
         if to is None or to[1] not in _NUMBERS:
             return None
         return f"CAST({column} AS {to[1].upper()})", to[1], text[to.end() :]
 
     def _operand(self, text: str) -> tuple[str, str | None]:
-        found = self._leading(text)
-        if found is None or found[2]:
+        leading = self._leading(text)
+        if leading is None or leading[2]:
             raise UnsureError(text)
-        return found[0], found[1]
+        return leading[0], leading[1]
 
-    def _named(self, found: re.Match[str]) -> tuple[str, str | None]:
-        name = found["token"].rpartition("#")[0]
-        path = [name, *(part for part in found["path"].split(".") if part)]
-        kind = self._columns.types[found["token"]]
+    def _named(self, match: re.Match[str]) -> tuple[str, str | None]:
+        name = match["token"].rpartition("#")[0]
+        path = [name, *(part for part in match["path"].split(".") if part)]
+        kind = self._columns.types[match["token"]]
         return ".".join(map(quoted, path)), _member(kind, path[1:])
 
     def _literal(self, value: str, kind: str | None) -> str:
@@ -350,13 +350,13 @@ def members(struct: str) -> dict[str, str]:
     """`struct<a:int,b:struct<c:int>>` as its members; none of what is no struct."""
     if not (struct.startswith("struct<") and struct.endswith(">")):
         return {}
-    found, depth, start = {}, 0, 0
+    fields, depth, start = {}, 0, 0
     inner = struct[len("struct<") : -1]
     for at, character in enumerate(f"{inner},"):
         depth += (character in "<(") - (character in ">)")
         if character == "," and not depth:
             name, _, kind = inner[start:at].partition(":")
             if name and kind:
-                found[name] = kind
+                fields[name] = kind
             start = at + 1
-    return found
+    return fields

@@ -17,20 +17,20 @@ _NAMED = {"n": b"\n", "r": b"\r", "t": b"\t"}
 
 def sql_of(statement: str) -> str | None:
     """The query of a plan that is nothing but a query in SQL; None for any other."""
-    found = _QUERY.fullmatch(_without_common(statement))
-    if found is None or "[truncated(size=" in found["text"]:
+    match = _QUERY.fullmatch(_without_common(statement))
+    if match is None or "[truncated(size=" in match["text"]:
         return None
-    return _unescaped(found["text"])
+    return _unescaped(match["text"])
 
 
 def _without_common(text: str) -> str:
     """Without where in a program a part of the plan was written."""
     while (common := _COMMON.search(text)) is not None:
         depth, end = 1, len(text)
-        for found in _BRACE_OR_TEXT.finditer(text, common.end()):
-            depth += (found[0] == "{") - (found[0] == "}")
+        for match in _BRACE_OR_TEXT.finditer(text, common.end()):
+            depth += (match[0] == "{") - (match[0] == "}")
             if not depth:
-                end = found.end()
+                end = match.end()
                 break
         text = text[: common.start()] + text[end:]
     return text
@@ -39,12 +39,12 @@ def _without_common(text: str) -> str:
 def _unescaped(text: str) -> str:
     """Bytes beyond ASCII are written as three octal digits each."""
     parts, end = [], 0
-    for found in _ESCAPE.finditer(text):
-        parts.append(text[end : found.start()].encode())
-        code = found[1]
+    for match in _ESCAPE.finditer(text):
+        parts.append(text[end : match.start()].encode())
+        code = match[1]
         parts.append(
             _NAMED.get(code)
             or (bytes([int(code, 8) & 0xFF]) if code.isdecimal() else code.encode())
         )
-        end = found.end()
+        end = match.end()
     return b"".join((*parts, text[end:].encode())).decode("utf-8", "replace")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from whyscan.errors import CorruptFile
 from whyscan.spark.stages.workload.codecs import lines, plain, too_long
-from whyscan.spark.stages.workload.column_types import NOTHING_KNOWN
+from whyscan.spark.stages.workload.column_types import NO_TYPES
 from whyscan.spark.stages.workload.event_logs.connect import sql_of
 from whyscan.spark.stages.workload.event_logs.replay import Execution, Replay
 from whyscan.spark.stages.workload.event_logs.writing import written
@@ -28,12 +28,10 @@ _FILES = ("number of files read", "number of result data files")
 _BYTES = ("size of files read", "total data file size (bytes)")
 _PARTITIONS = ("number of partitions read",)
 _ROWS = "number of output rows"
-NOTHING_TOLD = "the log has no SQL of it, and its plan no scan of files"
+NO_SQL_AND_NO_SCAN = "the log has no SQL of it, and its plan no scan of files"
 
 
-def read_events(
-    log: QueryLog, tail: Tail, known: Types = NOTHING_KNOWN
-) -> Iterator[Query | Unparsed]:
+def read_events(log: QueryLog, tail: Tail, types: Types = NO_TYPES) -> Iterator[Query | Unparsed]:
     """Every execution that a user started; what it starts itself is a part of it.
 
     `known` are the types of columns that plans do not tell.
@@ -58,34 +56,38 @@ def read_events(
     for execution in replay.executions.values():
         families.setdefault(execution.root, []).append(execution)
     for number, family in sorted(families.items()):
-        yield from _family(replay, family, f"{name}/execution {number}", known)
+        yield from _family(replay, family, f"{name}/execution {number}", types)
 
 
 def _family(
-    replay: Replay, family: Sequence[Execution], where: str, known: Types
+    replay: Replay, family: Sequence[Execution], where: str, types: Types
 ) -> Iterator[Query | Unparsed]:
     """An execution and those that it started."""
-    head = next((one for one in family if one.number == one.root), family[0])
-    found = [
+    head = next((member for member in family if member.number == member.root), family[0])
+    scan_nodes = [
         (execution, scan)
         for execution in family
         for scan in execution.scans
-        if _ran_here(replay, execution, scan)
+        if _read_by_execution(replay, execution, scan)
     ]
     text = _sql(replay, head)
     when = None if head.time is None else datetime.fromtimestamp(head.time / 1000, UTC)
     days = {} if when is None else {when.date().isoformat(): 1}
     if text is not None:
-        scans = [_actual(replay, execution, scan) for execution, scan in found]
-        told = tuple(scan for scan in scans if scan is not None)
-        read = total([scan.bytes for scan in told]) if len(told) == len(scans) else None
-        yield Query(text, DIALECT, 1, when, when, days, read, (where,), told)
+        scans = [_actual(replay, execution, scan) for execution, scan in scan_nodes]
+        actual_scans = tuple(scan for scan in scans if scan is not None)
+        read = (
+            total([scan.bytes for scan in actual_scans])
+            if len(actual_scans) == len(scans)
+            else None
+        )
+        yield Query(text, DIALECT, 1, when, when, days, read, (where,), actual_scans)
         return
-    if not found:
-        yield Unparsed(where, head.description, NOTHING_TOLD)
-    for execution, scan in found:
+    if not scan_nodes:
+        yield Unparsed(where, head.description, NO_SQL_AND_NO_SCAN)
+    for execution, scan in scan_nodes:
         try:
-            sql, notes = written(scan, execution.zone, known)
+            sql, notes = written(scan, execution.zone, types)
         except ValueError as error:
             yield Unparsed(where, scan.text, str(error))
             continue
@@ -104,7 +106,7 @@ def _family(
         )
 
 
-def _ran_here(replay: Replay, execution: Execution, scan: ScanNode) -> bool:
+def _read_by_execution(replay: Replay, execution: Execution, scan: ScanNode) -> bool:
     """A plan in the cache is shown by every execution that uses it, and read by one."""
     if not scan.cached:
         return True
@@ -126,8 +128,8 @@ def _actual(replay: Replay, execution: Execution, scan: ScanNode) -> ActualScan 
 
     def counted(names: Sequence[str]) -> int | None:
         metrics = (scan.metrics[name] for name in names if name in scan.metrics)
-        told = (replay.driver.get((execution.number, metric)) for metric in metrics)
-        return next((value for value in told if value is not None), None)
+        values = (replay.driver.get((execution.number, metric)) for metric in metrics)
+        return next((value for value in values if value is not None), None)
 
     files, size, partitions = counted(_FILES), counted(_BYTES), counted(_PARTITIONS)
     rows = replay.executors.get(scan.metrics.get(_ROWS, -1))

@@ -49,8 +49,8 @@ _MOST_OF_AN_INT = 2**31
 
 def filters_of(text: str) -> str:
     """The part of a scan's text that lists its filters."""
-    found = _FILTERS.search(text)
-    return "" if found is None else found["filters"]
+    match = _FILTERS.search(text)
+    return "" if match is None else match["filters"]
 
 
 def read_iceberg_filters(text: str, types: Mapping[str, str | None]) -> ReadFilters:
@@ -59,37 +59,37 @@ def read_iceberg_filters(text: str, types: Mapping[str, str | None]) -> ReadFilt
     left_out: list[str] = []
     at = 0
     while at < len(text):
-        whole = _whole(_FILTER, text, at) or _whole(_OTHER, text, at)
-        if whole is None:
+        match = _whole(_FILTER, text, at) or _whole(_OTHER, text, at)
+        if match is None:
             # Where a filter that is not known ends, is not known either.
             left_out.append(text[at:])
             break
         try:
-            conjuncts.append(_sql(whole[0], types))
+            conjuncts.append(_sql(match[0], types))
         except UnsureError:
-            left_out.append(whole[0])
-        at = whole.end() + 2
+            left_out.append(match[0])
+        at = match.end() + 2
     return ReadFilters(tuple(conjuncts), tuple(left_out))
 
 
 def _whole(pattern: re.Pattern[str], text: str, at: int) -> re.Match[str] | None:
-    found = pattern.match(text, at)
-    ends = found is not None and (found.end() == len(text) or text.startswith(", ", found.end()))
-    return found if ends else None
+    match = pattern.match(text, at)
+    ends = match is not None and (match.end() == len(text) or text.startswith(", ", match.end()))
+    return match if ends else None
 
 
 def _sql(text: str, types: Mapping[str, str | None]) -> str:
     if (negated := _NEGATED.fullmatch(text)) is not None:
         return f"NOT ({_sql(negated[1], types)})"
-    found = _FILTER.fullmatch(text)
-    if found is None or found["column"] not in types:
+    match = _FILTER.fullmatch(text)
+    if match is None or match["column"] not in types:
         raise UnsureError
-    name, kind = quoted(found["column"]), types[found["column"]]
-    if found["test"]:
-        return f"{name} {found['test']}"
-    if found["operator"]:
-        return f"{name} {found['operator']} {_literal(found['value'], kind)}"
-    values = [_literal(one, kind) for one in re.findall(_VALUE, found["values"])]
+    name, kind = quoted(match["column"]), types[match["column"]]
+    if match["test"]:
+        return f"{name} {match['test']}"
+    if match["operator"]:
+        return f"{name} {match['operator']} {_literal(match['value'], kind)}"
+    values = [_literal(value, kind) for value in re.findall(_VALUE, match["values"])]
     return f"{name} IN ({', '.join(values)})"
 
 

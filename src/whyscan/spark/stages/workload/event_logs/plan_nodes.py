@@ -45,8 +45,8 @@ class ScanNode(Struct, frozen=True):
     @property
     def index(self) -> str:
         """How Spark found the files: `InMemoryFileIndex`, or one of Delta's."""
-        found = _LOCATION.match(self.metadata.get("Location", ""))
-        return "" if found is None else found["index"]
+        match = _LOCATION.match(self.metadata.get("Location", ""))
+        return "" if match is None else match["index"]
 
     @property
     def is_delta(self) -> bool:
@@ -60,8 +60,8 @@ class ScanNode(Struct, frozen=True):
     def table(self) -> str | None:
         """The name by which the plan knows the table, None where it was read by its path."""
         if self.is_iceberg:
-            found = _ICEBERG.search(self.text)
-            return None if found is None else (found["table"] or found["old"])
+            match = _ICEBERG.search(self.text)
+            return None if match is None else (match["table"] or match["old"])
         # "Scan parquet spark_catalog.db.t"; "Scan parquet " where it has no name.
         words = self.name.split(" ", 2)
         return words[2].strip() or None if len(words) > 2 else None  # noqa: PLR2004 - two words
@@ -69,11 +69,11 @@ class ScanNode(Struct, frozen=True):
     @property
     def place(self) -> str | None:
         """The one path that is read, None where there are several or Spark has cut it off."""
-        found = _LOCATION.match(self.metadata.get("Location", ""))
-        if found is None or found["paths"].endswith("..."):
+        match = _LOCATION.match(self.metadata.get("Location", ""))
+        if match is None or match["paths"].endswith("..."):
             return None
-        is_one = ", " not in found["paths"] if found["count"] is None else found["count"] == "1"
-        return re.sub(r"^file:/+", "/", found["paths"]) if is_one else None
+        is_one = ", " not in match["paths"] if match["count"] is None else match["count"] == "1"
+        return re.sub(r"^file:/+", "/", match["paths"]) if is_one else None
 
     @property
     def attributes(self) -> frozenset[str]:
@@ -86,13 +86,13 @@ class ScanNode(Struct, frozen=True):
 
 def scans_of(plan: Mapping[str, Any]) -> tuple[ScanNode, ...]:
     """The scans of tables' files, each once, however often the plan shows it."""
-    found: dict[tuple[str, ...], ScanNode] = {}
+    scans: dict[tuple[str, ...], ScanNode] = {}
     for at, scan in enumerate(_walk(plan, None, cached=False)):
         key = tuple(map(str, sorted(scan.metrics.values()))) or (f"scan {at}",)
-        known = found.get(key)
-        if known is None or (known.cached and not scan.cached):
-            found[key] = scan
-    return tuple(found.values())
+        earlier = scans.get(key)
+        if earlier is None or (earlier.cached and not scan.cached):
+            scans[key] = scan
+    return tuple(scans.values())
 
 
 def _walk(node: Mapping[str, Any], condition: str | None, *, cached: bool) -> Iterator[ScanNode]:
@@ -105,7 +105,7 @@ def _walk(node: Mapping[str, Any], condition: str | None, *, cached: bool) -> It
             name,
             text,
             {key: str(value) for key, value in (node.get("metadata") or {}).items()},
-            {told["name"]: told["accumulatorId"] for told in node.get("metrics") or ()},
+            {metric["name"]: metric["accumulatorId"] for metric in node.get("metrics") or ()},
             condition,
             cached,
         )

@@ -139,9 +139,12 @@ def _driver(replay: Replay, event: Mapping[str, Any]) -> None:
 
 
 def _stage(replay: Replay, event: Mapping[str, Any]) -> None:
-    for told in (event.get("Stage Info") or {}).get("Accumulables") or ():
-        if told.get("Metadata") == "sql" and str(told.get("Value")).lstrip("-").isdecimal():
-            replay.executors[told["ID"]] = int(told["Value"])
+    for accumulable in (event.get("Stage Info") or {}).get("Accumulables") or ():
+        if (
+            accumulable.get("Metadata") == "sql"
+            and str(accumulable.get("Value")).lstrip("-").isdecimal()
+        ):
+            replay.executors[accumulable["ID"]] = int(accumulable["Value"])
 
 
 def _statement(replay: Replay, event: Mapping[str, Any]) -> None:

@@ -6,7 +6,7 @@ import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from whyscan.spark.stages.workload.column_types import NOTHING_KNOWN, types_of
+from whyscan.spark.stages.workload.column_types import NO_TYPES, types_of
 from whyscan.spark.stages.workload.event_logs.catalyst import (
     IS_DELETED,
     ReadFilters,
@@ -58,7 +58,7 @@ _ABOUT_A_TABLE = re.compile(rf".+#\w+|(?:[^.]+\.){{3,}}(?:{METADATA_TABLES})")
 
 
 def written(
-    scan: ScanNode, zone: str | None, known: Types = NOTHING_KNOWN
+    scan: ScanNode, zone: str | None, types: Types = NO_TYPES
 ) -> tuple[str, tuple[str, ...]]:
     """The query of a scan, and notes on what it leaves out; ValueError where there is none.
 
@@ -68,7 +68,7 @@ def written(
         raise ValueError(f"a scan of {scan.format or scan.name} is not explained")
     if scan.is_iceberg and _ABOUT_A_TABLE.fullmatch(scan.table or ""):
         raise ValueError("it reads metadata of a table, and no rows of it")
-    read = _iceberg(scan, zone, known) if scan.is_iceberg else _of_files(scan, zone)
+    read = _iceberg(scan, zone, types) if scan.is_iceberg else _of_files(scan, zone)
     if "TahoeBatch" in scan.index and not read.conjuncts and not read.left_out:
         raise ValueError("it reads files that a command of Delta has chosen")
     where = f" WHERE {' AND '.join(read.conjuncts)}" if read.conjuncts else ""
@@ -105,20 +105,20 @@ def _columns(scan: ScanNode) -> str:
 
 def _of_files(scan: ScanNode, zone: str | None) -> ReadFilters:
     filters = [scan.metadata.get(key, "[]") for key in ("PartitionFilters", "DataFilters")]
-    read = read_filters(filters, _known(scan, filters, zone))
+    read = read_filters(filters, _scan_columns(scan, filters, zone))
     # Every reader leaves deleted rows out: that is no condition of the query's.
-    asked = tuple(part for part in read.left_out if f"({IS_DELETED}#" not in part)
-    return ReadFilters(read.conjuncts, asked)
+    left_out = tuple(part for part in read.left_out if f"({IS_DELETED}#" not in part)
+    return ReadFilters(read.conjuncts, left_out)
 
 
-def _known(
+def _scan_columns(
     scan: ScanNode,
     filters: Sequence[str],
     zone: str | None,
-    told: Mapping[str, str] = MappingProxyType({}),
+    table_types: Mapping[str, str] = MappingProxyType({}),
 ) -> ScanColumns:
     """The columns that filters may name: those of the scan, and those of which one is tested."""
-    schema = {**told, **members(scan.metadata.get("ReadSchema", ""))}
+    schema = {**table_types, **members(scan.metadata.get("ReadSchema", ""))}
     tokens = {*scan.attributes, *(name for text in filters for name in _NOT_NULL.findall(text))}
     types = {}
     for token in tokens:
@@ -129,36 +129,38 @@ def _known(
     return ScanColumns(types, zone)
 
 
-def _iceberg(scan: ScanNode, zone: str | None, known: Types) -> ReadFilters:
+def _iceberg(scan: ScanNode, zone: str | None, all_types: Types) -> ReadFilters:
     """What Iceberg was asked, and what Spark checks again above it, which has the values' types."""
-    table = types_of(scan.table, known)
-    columns = _known(scan, [scan.condition or ""], zone, table)
+    table_types = types_of(scan.table, all_types)
+    columns = _scan_columns(scan, [scan.condition or ""], zone, table_types)
     listed = {token.rpartition("#")[0]: kind for token, kind in columns.types.items()}
     # Of a wide table the plan lists only the first columns.
-    types = {**table, **listed}
-    told = read_iceberg_filters(filters_of(scan.text), types)
+    types = {**table_types, **listed}
+    from_iceberg = read_iceberg_filters(filters_of(scan.text), types)
     if scan.condition is None:
-        return ReadFilters(without_implied(told.conjuncts), told.left_out)
+        return ReadFilters(without_implied(from_iceberg.conjuncts), from_iceberg.left_out)
     above = read_filters([scan.condition], columns)
-    conjuncts = without_implied(tuple(dict.fromkeys((*told.conjuncts, *above.conjuncts))))
-    told_above = " ".join(
+    conjuncts = without_implied(tuple(dict.fromkeys((*from_iceberg.conjuncts, *above.conjuncts))))
+    text_above = " ".join(
         (*(text for text in above.conjuncts if not _is_null_test(text)), *above.left_out)
     )
-    missing = [part for part in told.left_out if not _names_all(told_above, part, types)]
-    unsaid = [part for part in above.left_out if not _is_said(part, told.conjuncts)]
+    missing = [part for part in from_iceberg.left_out if not _names_all(text_above, part, types)]
+    unsaid = [
+        part for part in above.left_out if not _is_pushed_to_iceberg(part, from_iceberg.conjuncts)
+    ]
     return ReadFilters(conjuncts, (*missing, *unsaid))
 
 
-def _is_said(part: str, conjuncts: Sequence[str]) -> bool:
+def _is_pushed_to_iceberg(part: str, conjuncts: Sequence[str]) -> bool:
     """Whether Iceberg was asked a filter of which Spark's text is not sure: a time, a list."""
-    found = _COMPARED.match(part)
-    if found is None:
+    match = _COMPARED.match(part)
+    if match is None:
         return False
-    if found["listed"]:
-        said = f"{quoted(found['listed'])} IN ("
+    if match["listed"]:
+        beginning = f"{quoted(match['listed'])} IN ("
     else:
-        said = f"{quoted(found['column'])} {found['operator']} TIMESTAMP"
-    return any(text.startswith(said) for text in conjuncts)
+        beginning = f"{quoted(match['column'])} {match['operator']} TIMESTAMP"
+    return any(text.startswith(beginning) for text in conjuncts)
 
 
 def _is_null_test(text: str) -> bool:
