@@ -1,4 +1,4 @@
-"""The pipeline on Spark: a whole lake, a whole query log, and proof against the engines."""
+"""The pipeline on Spark: inventory of many tables, audit of a workload, verification by engines."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The parent of a session's Python workers on this machine: Spark's own, without its archives.
+"""Start the Python workers of a local session with Spark's daemon, but without Spark's archives.
 
-Spark puts `pyspark.zip` and the jar of its core before everything else on the workers' path, and
-has each task read their directories anew, which takes longer than most tasks. Here workers import
-the pyspark that is installed, as the driver does.
+Spark puts `pyspark.zip` and the jar of its core first on the import path of the workers, and each
+task reads the directories of both again, which takes longer than most tasks. With this daemon the
+workers import the installed pyspark, as the driver does.
 
     python -m whyscan.spark.daemon pyspark.worker
 """
@@ -28,13 +28,13 @@ def main() -> None:
     from pyspark import daemon
 
     daemon.worker = quiet(daemon.worker)
-    # The workers collect garbage after each task: what they are forked with is none.
+    # Workers collect garbage after each task: the objects of this process are excluded.
     gc.freeze()
     daemon.manager()  # type: ignore[no-untyped-call]
 
 
 def leave_out_archives() -> None:
-    """Import nothing from Spark's archives, unless pyspark is nowhere else."""
+    """Remove Spark's archives from the import path, if pyspark is installed elsewhere."""
     before = list(sys.path)
     home = os.path.join(os.environ.get("SPARK_HOME", ""), "")  # noqa: PTH118 - as a prefix
     archives = [p for p in before if p.startswith(home) and p.endswith(_ARCHIVES)]
@@ -47,7 +47,7 @@ def leave_out_archives() -> None:
 
 
 def quiet(work: Callable[..., int]) -> Callable[..., int]:
-    """A worker whose Spark has ended has nobody left to tell of it: no traceback for the user."""
+    """Wrap a worker: it ends without a traceback if Spark has closed the connection."""
 
     @wraps(work)
     def working(*arguments: object) -> int:

@@ -1,8 +1,8 @@
-"""Errors that cross from executors to the driver and stay what they were.
+"""Send a WhyscanError from executors to the driver with its class, message and hint.
 
-Spark hands the driver a worker's exception as a long text with a traceback in it. An error of ours
-goes along inside it as one line of JSON, or in a row of a job's result, and is one of ours again on
-the other side: with its class, its one line and its hint.
+Spark gives the driver the exception of a worker as a long text with a traceback. A WhyscanError
+travels in that text as one line of JSON, or in a row of a job's result. The driver reads the JSON
+and raises the same error again.
 
 >>> @carried
 ... def work(batches): ...
@@ -39,11 +39,11 @@ _CLASS = re.compile(r"^\[[A-Z_.]+\]\s*|^[\w.]+(?:Exception|Error): ")
 
 
 class CarriedError(Exception):
-    """An error of ours on its way to the driver; its text is `Carried` in one line."""
+    """A WhyscanError on its way to the driver; its text is the line that `to_text` writes."""
 
 
 def to_text(error: WhyscanError) -> str:
-    """An error as one line of ASCII, whatever names are in it: Spark writes it into its logs."""
+    """An error as one line of ASCII JSON, as Spark writes it into its logs."""
     fields: dict[str, Any] = {"class": type(error).__name__} | vars(error)
     if isinstance(error, PredicateError):
         fields["text"], span = error.shown()
@@ -57,7 +57,7 @@ def from_text(text: str) -> WhyscanError:
     kind = getattr(errors, fields.pop("class"), WhyscanError)
     if fields.get("span") is not None:
         fields["span"] = TextSpan(*fields["span"])
-    # The constructors differ from class to class; what they leave behind does not.
+    # The constructors differ between the classes; the attributes do not.
     error: WhyscanError = kind.__new__(kind)
     Exception.__init__(error, fields["message"])
     vars(error).update(fields)
@@ -65,7 +65,7 @@ def from_text(text: str) -> WhyscanError:
 
 
 def carried(work: Callable[P, Iterator[T]]) -> Callable[P, Iterator[T]]:
-    """What runs on executors, so that an error of ours reaches the driver as what it is."""
+    """Wrap a function that runs on executors, so that the driver can read its WhyscanError."""
 
     @wraps(work)
     def carrying(*arguments: P.args, **keywords: P.kwargs) -> Iterator[T]:
@@ -79,9 +79,9 @@ def carried(work: Callable[P, Iterator[T]]) -> Callable[P, Iterator[T]]:
 
 @contextmanager
 def uncarried() -> Iterator[None]:
-    """Around what starts a job: an executor's error is ours again, any other of Spark's is a line.
+    """Around the start of a job: raise the WhyscanError of an executor on the driver.
 
-    The long text of Spark stays behind it as the cause.
+    Any other error of Spark becomes a WhyscanError of one line, with Spark's error as its cause.
     """
     try:
         yield
@@ -94,9 +94,9 @@ def uncarried() -> Iterator[None]:
 
 
 def collected(frame: DataFrame) -> list[Row]:
-    """The rows of a job whose tasks may be run again, with its errors as `uncarried` has them.
+    """The rows of a job whose tasks may run again, with errors as in `uncarried`.
 
-    A worker that died is given another chance here: a session on one machine gives it none.
+    If a Python worker died, the job is started again: a local session retries no task.
     """
     for _ in range(ATTEMPTS - 1):
         try:
@@ -110,7 +110,7 @@ def collected(frame: DataFrame) -> list[Row]:
 
 
 def of_spark(error: BaseException) -> WhyscanError:
-    """The error of ours inside one of Spark's; a line about Spark's own where there is none."""
+    """The WhyscanError in the text of an error of Spark, else a new one of one line."""
     text = str(error)
     at = text.find(_MARK)
     if at >= 0:
@@ -135,9 +135,9 @@ def of_spark(error: BaseException) -> WhyscanError:
 
 
 def _line(text: str) -> str:
-    """What Spark's text says, in one line.
+    """One line of the text of an error of Spark.
 
-    The last of a Python traceback, the first cause of a Java one, else its beginning.
+    It is the message of the last Python traceback, else the last Java cause, else the first line.
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if not lines:

@@ -1,13 +1,13 @@
-"""What the driver hands to executors inside rows of a job: pickled, and read by `pickle.loads`.
+"""Pickle what the driver sends to executors as rows of a job; executors use `pickle.loads`.
 
-Keys may be among it: rows are data, which no plan, setting, log or page of Spark shows.
+It may contain secrets. Rows are data: no plan, setting, log or page of Spark shows them.
 """
 
 from __future__ import annotations
 
 
 def packed(work: object) -> bytes:
-    """By Spark's own pickle: a store's credentials may come from a function of the user's."""
+    """Pickle with Spark's cloudpickle: a user's function may supply the credentials of a store."""
     from pyspark import cloudpickle
 
     data: bytes = cloudpickle.dumps(work)  # type: ignore[no-untyped-call]

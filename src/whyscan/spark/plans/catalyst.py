@@ -1,8 +1,7 @@
-"""The scans of a DataFrame, out of Spark's optimised plan: their tables, conditions and columns.
+"""Read the scans of a DataFrame from Spark's optimised plan: tables, conditions and columns.
 
-A condition is found where Spark put it: in a Filter right above its relation, or in an Iceberg
-scan that took it over. Conditions whose values only a run knows (subqueries, dynamic pruning) stay
-in Spark's plan, and are told.
+Spark has a condition in a Filter directly above a relation, or inside an Iceberg scan. Conditions
+whose values are only known at run time (subqueries, dynamic pruning) are reported as not applied.
 """
 
 from __future__ import annotations
@@ -18,10 +17,10 @@ from whyscan.statements.records import Stayed
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-# What a Java object is called where Python sees it.
+# A Java object that Python sees through Py4J.
 Java = Any
 
-# They hold rows of their own, or what a table's scan elsewhere in the plan gives.
+# Relations without files: rows in the plan, or rows of a scan elsewhere in the plan.
 _NO_TABLES = frozenset({"LocalRelation", "Range", "OneRowRelation", "CTERelationRef"})
 _CHOOSING = frozenset({"pathglobfilter", "recursivefilelookup", "modifiedbefore", "modifiedafter"})
 _DELTA = "org.apache.spark.sql.delta."
@@ -31,9 +30,9 @@ _TEXT = re.compile(r"('(?:[^'\\]|\\.)*')")
 
 
 class SparkTable(Struct, frozen=True):
-    """A table as Spark knows it: where it is, and at which version; `name` is for people.
+    """A table in Spark's plan: its places and its version; `name` is for people.
 
-    `as_files`: Spark reads the files that are there, whatever table they are a part of.
+    `as_files` is True if Spark reads the files of a folder and no log or metadata of a table.
     """
 
     name: str
@@ -45,9 +44,10 @@ class SparkTable(Struct, frozen=True):
 
 
 class PlanScan(Struct, frozen=True):
-    """One scan: `conditions` are Spark SQL without a table's name, `pushed` an Iceberg scan's own.
+    """One scan. `conditions` are Spark SQL with unqualified column names.
 
-    `above` are the conditions that it does not apply.
+    `pushed` are the expressions inside an Iceberg scan. `above` are conditions that the scan does
+    not apply.
     """
 
     table: SparkTable
@@ -58,20 +58,20 @@ class PlanScan(Struct, frozen=True):
 
 
 class PlanScans(Struct, frozen=True):
-    """The scans of a plan in its order, and a line for each that is not explained."""
+    """The scans of a plan in order, and one line for each relation that cannot be explained."""
 
     scans: tuple[PlanScan, ...]
     others: tuple[str, ...]
 
 
 class _Unexplained(Exception):
-    """Why a relation is no table that can be planned here."""
+    """The reason why a relation cannot be planned."""
 
 
 class _Above(Struct, frozen=True):
-    """What stands right above a node: Filters' conjuncts, and the columns that are taken of it.
+    """The conjuncts of the Filters directly above a node, and the columns that are used of it.
 
-    `columns` None are all of them.
+    `columns` None means all columns.
     """
 
     columns: frozenset[str] | None = None
@@ -80,7 +80,7 @@ class _Above(Struct, frozen=True):
 
 
 def scans_of_frame(frame: Java) -> PlanScans:
-    """The scans of a DataFrame of Java."""
+    """The scans of a Java DataFrame."""
     scans: list[PlanScan] = []
     others: list[str] = []
     for scan in _walk(frame.queryExecution().optimizedPlan(), _Above()):
@@ -131,7 +131,7 @@ def _scan(plan: Java, table: SparkTable, above: _Above) -> PlanScan:
 
 
 def _filtered(plan: Java, above: _Above) -> _Above:
-    """What a Filter adds; below it, its own columns are needed too."""
+    """Add the conjuncts of a Filter, and the columns that they use."""
     conditions, stayed = list(above.conditions), list(above.stayed)
     with_plans = bool(plan.subqueries().size())
     for part in _conjuncts(plan.condition()):
@@ -151,7 +151,7 @@ _SUBQUERIES = frozenset({_DYNAMIC, "ScalarSubquery", "Exists", "InSubquery", "Li
 
 
 def _subplans(expression: Java) -> Iterator[Java]:
-    """The plans of subqueries; dynamic pruning repeats one that stands in the plan already."""
+    """The plans of subqueries, without dynamic pruning: its plan is in the main plan too."""
     for node in _tree(expression):
         if _kind(node) in _SUBQUERIES - {_DYNAMIC, "InSubquery"}:
             yield node.plan()
@@ -173,7 +173,7 @@ def _conjuncts(condition: Java) -> Iterator[Java]:
 
 
 def _unqualified(expression: Java) -> str:
-    """Its SQL, with columns by their own names: Spark puts the table's before them."""
+    """The SQL of an expression with unqualified column names; Spark's text has table names."""
     names = {
         attribute.sql(): attribute.name()
         for attribute in _sequence(expression.references().toSeq())
@@ -182,13 +182,13 @@ def _unqualified(expression: Java) -> str:
     for written in sorted(names, key=len, reverse=True):
         pattern = re.compile(rf"(?<![\w`.]){re.escape(written)}(?![\w`])")
         quoted = f"`{names[written].replace('`', '``')}`"
-        # Text in quotes stands at the odd places.
+        # Pieces with odd numbers are text in quotes.
         pieces[::2] = [pattern.sub(lambda _, q=quoted: q, piece) for piece in pieces[::2]]
     return "".join(pieces)
 
 
 def _file_table(plan: Java) -> SparkTable:
-    """A Delta table, or files of Parquet."""
+    """The Delta table or the Parquet files of a relation."""
     relation = plan.relation()
     if _kind(relation) != "HadoopFsRelation":
         raise _Unexplained(f"{_one_line(plan)}: {_kind(relation)} is no table of files")
@@ -232,7 +232,7 @@ def _place(path: Java) -> str:
 
 
 def local(address: str) -> str:
-    """A path of this machine without its scheme, and Hadoop's names of stores as everybody's."""
+    """An address without `file:`, and with `s3:` instead of Hadoop's `s3a:` and `s3n:`."""
     if address.startswith("file:"):
         return "/" + address.removeprefix("file:").lstrip("/")
     return re.sub(r"^s3[an]://", "s3://", address)

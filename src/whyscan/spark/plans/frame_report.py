@@ -1,4 +1,4 @@
-"""What a DataFrame reads: each scan of its optimised plan, planned and explained by us."""
+"""Explain a DataFrame: plan each scan of Spark's optimised plan with whyscan."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ def explain(
     depth: str = "auto",
     verbose: bool = False,
 ) -> StatementReport:
-    """What each scan of a DataFrame reads, and why, by the conditions that Spark gives it.
+    """Explain what each scan of a DataFrame reads, with the conditions that Spark pushes to it.
 
-    `query` may be SQL for `spark.sql`. The DataFrame is optimised, and not run. `options` are those
-    of the tables' storage. A scan that is not explained, such as a cached table, has a note. On
-    Spark Connect the plan stays on the server: there `whyscan.explain_sql` explains the statement.
+    `query` may be SQL for `spark.sql`. The DataFrame is optimised, and not run. `options` are
+    storage options. A scan that cannot be explained, such as a cached table, gets a note. On Spark
+    Connect the plan stays on the server: use `whyscan.explain_sql` there.
     """
     started = perf_counter()
     frame = _frame(query, spark)
@@ -90,7 +90,7 @@ def _frame(query: DataFrame | str, spark: SparkSession | None) -> DataFrame:
 
 
 def _optimised(frame: DataFrame) -> Any:
-    """The query execution of a DataFrame, which holds its optimised plan, in the JVM."""
+    """The Java DataFrame, which has the optimised plan."""
     if not hasattr(frame, "_jdf"):
         raise UsageError(
             "a DataFrame of Spark Connect has its plan on the server, which gives it to nobody",
@@ -107,7 +107,7 @@ def _snapshot(scan: PlanScan, options: Mapping[str, Any]) -> Snapshot:
 
 
 class _FrameOptions(Struct, frozen=True):
-    """How the scans are planned."""
+    """The options that all scans are planned with."""
 
     timezone: str
     depth: str
@@ -124,7 +124,7 @@ def _scan(plan_scan: PlanScan, snapshot: Snapshot, frame_options: _FrameOptions)
     text = joined([chosen_conjunct.sql for chosen_conjunct in chosen]) or EVERYTHING.sql
     names = {name.lower() for name in snapshot.schema(named=plan_scan.columns).names()}
     columns = tuple(name for name in plan_scan.columns if name.lower() in names)
-    # Rows are counted without a column, and some bytes are read all the same.
+    # A count needs no column: then all columns are planned, so that bytes are not zero.
     _, options = bind_request(snapshot, "true", columns or None, frame_options.question)
     predicate = Predicate(text, "spark", frame_options.timezone, None, chosen)
     plan = make_plan(snapshot, predicate, options)
@@ -142,7 +142,7 @@ def _scan(plan_scan: PlanScan, snapshot: Snapshot, frame_options: _FrameOptions)
 def _conjuncts(
     plan_scan: PlanScan, snapshot: Snapshot, frame_options: _FrameOptions
 ) -> tuple[tuple[Conjunct, ...], list[Stayed]]:
-    """The conditions in the table's terms, and those that have none."""
+    """The conditions bound to the table, and those that cannot be bound."""
     bound: dict[str, Conjunct] = {}
     refused = []
     for text in (*plan_scan.conditions, *_taken_over(plan_scan, snapshot)):
@@ -166,12 +166,12 @@ def _taken_over(plan_scan: PlanScan, snapshot: Snapshot) -> Iterator[str]:
         try:
             yield iceberg_filters.to_sql(pushed_filter, types)
         except iceberg_filters.Unspoken:
-            # Without it fewer files are ruled out, and no row is lost.
+            # Without this condition fewer files are pruned, and no row is lost.
             continue
 
 
 def _needed(conjuncts: Sequence[Conjunct], timezone: str) -> Iterator[Conjunct]:
-    """Without each `c IS NOT NULL` that follows from another: Spark adds one for every column."""
+    """Drop each `c IS NOT NULL` that another conjunct implies: Spark adds one per column."""
     for conjunct in conjuncts:
         if not any(
             _implies(other, conjunct, timezone) for other in conjuncts if other is not conjunct
@@ -180,7 +180,7 @@ def _needed(conjuncts: Sequence[Conjunct], timezone: str) -> Iterator[Conjunct]:
 
 
 def _implies(other: Conjunct, tested: Conjunct, timezone: str) -> bool:
-    """Whether `tested` is `c IS NOT NULL` and the other is TRUE for no row in which c is NULL."""
+    """Whether `tested` is `c IS NOT NULL` and `other` is never TRUE where c is NULL."""
     match tested.expression:
         case Not(IsNull(Column() as column)) if column in columns_of(other.expression):
             pass

@@ -1,6 +1,6 @@
-"""Conditions that an Iceberg scan of Spark took over, as SQL.
+"""Write the conditions inside an Iceberg scan as Spark SQL.
 
-Iceberg keeps what its partitions settle for itself: Spark's plan has no such condition any more.
+Conditions that Iceberg's partitions decide are only in the scan: Spark removes them from its plan.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _LISTS = {"IN": "IN", "NOT_IN": "NOT IN"}
 
 
 class Unspoken(Exception):
-    """An expression that has no SQL here."""
+    """An Iceberg expression that `to_sql` cannot write."""
 
 
 def to_sql(expression: Any, types: Mapping[str, Type]) -> str:
-    """An unbound expression of Iceberg's as Spark SQL; raises Unspoken."""
+    """An unbound Iceberg expression as Spark SQL; raises Unspoken."""
     operation: str = expression.op().toString()
     if operation in _JUNCTIONS:
         left, right = (to_sql(side, types) for side in (expression.left(), expression.right()))

@@ -1,1 +1,1 @@
-"""The rows of a plan as a DataFrame, by Spark's own reader or by ours."""
+"""Read the rows of a plan as a DataFrame, with Spark's Parquet reader or with whyscan's reader."""

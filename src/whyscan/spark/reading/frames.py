@@ -1,4 +1,7 @@
-"""Rows of a plan as a DataFrame: by Spark's own reader where that is sure, else by ours."""
+"""Read the rows of a plan as a DataFrame.
+
+Spark's Parquet reader is used if it surely gives the same rows, else whyscan's reader.
+"""
 
 from __future__ import annotations
 
@@ -39,10 +42,10 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Path
 
 _NATIVE = {
-    # Files without a word about it have the calendar that everybody has.
+    # Files that name no calendar have the Gregorian calendar.
     "datetimeRebaseMode": "CORRECTED",
     "int96RebaseMode": "CORRECTED",
-    # A file that is missing is an error, whatever the session says.
+    # A missing file is an error, whatever the session's settings are.
     "ignoreMissingFiles": "false",
     "ignoreCorruptFiles": "false",
     "mergeSchema": "false",
@@ -50,9 +53,9 @@ _NATIVE = {
 
 
 class ReaderChoice(Struct, frozen=True):
-    """Who reads a plan: `parquet` is Spark's own reader, `whyscan` the data source; and why.
+    """The reader of a plan, and why: `parquet` is Spark's reader, `whyscan` the data source.
 
-    `applied_again`: Spark checks every row for the predicate once more.
+    `applied_again` is True if Spark filters the rows by the predicate again.
     """
 
     format: str
@@ -64,21 +67,21 @@ _REGISTERED: WeakKeyDictionary[SparkSession, dict[str, str]] = WeakKeyDictionary
 
 
 def register(spark: SparkSession) -> None:
-    """Make `spark.read.format("whyscan")` known to a session, with this process's keys to stores.
+    """Register the data source `whyscan` in a session, with this process's credentials of stores.
 
-    Again, it is told those that have changed since.
+    A second call registers it again only if the credentials have changed.
     """
     from whyscan.engines.spark_source import knowing
 
     keys = told(os.environ, same_machine=_is_local_driver(spark))
-    # Spark warns of a source that is registered again.
+    # Spark logs a warning if a source is registered twice.
     if _REGISTERED.get(spark) != keys:
         spark.dataSource.register(knowing(keys))
         _REGISTERED[spark] = keys
 
 
 class ReadOptions(TypedDict, total=False):
-    """Which version of a table, how to reach it, and how far down to look."""
+    """Options of `read`: the version of the table, its storage options, and the depth."""
 
     version: int | None
     snapshot: int | None
@@ -96,7 +99,7 @@ def read(
     columns: Sequence[str] | None = None,
     **settings: Unpack[ReadOptions],
 ) -> DataFrame:
-    """The rows of a table for which a predicate of Spark's SQL is TRUE, in the session's zone."""
+    """The rows of a table for which a Spark SQL predicate is TRUE, in the session's time zone."""
     for name in settings:
         if name not in ReadOptions.__annotations__:
             words = ", ".join(ReadOptions.__annotations__)
@@ -120,9 +123,9 @@ def read(
 def to_spark(
     plan: ScanPlan, spark: SparkSession, columns: Sequence[str] | None = None
 ) -> DataFrame:
-    """The rows of a plan; `columns` None are those that were planned, or all.
+    """The rows of a plan as a DataFrame.
 
-    `reader_of` says who reads them.
+    `columns` None means the columns of the plan, or all. `reader_of` names the reader.
     """
     reading = _reading(_with_projection(plan, columns), spark)
     if reading.native is not None:
@@ -141,13 +144,13 @@ def to_spark(
 def reader_of(
     plan: ScanPlan, spark: SparkSession, columns: Sequence[str] | None = None
 ) -> ReaderChoice:
-    """Who reads a plan's rows in `to_spark`, and why."""
+    """The reader that `to_spark` uses for a plan, and why."""
     reading = _reading(_with_projection(plan, columns), spark)
     return ReaderChoice("parquet" if reading.native else "whyscan", reading.why, reading.again)
 
 
 class _Reading(Struct, frozen=True):
-    """How a plan is read; `again` where Spark applies its predicate too."""
+    """How a plan is read. `again` is True if Spark filters by the predicate again."""
 
     plan: ScanPlan
     portion: Portion
@@ -178,7 +181,7 @@ def _reading(plan: ScanPlan, spark: SparkSession) -> _Reading:
 
 
 def _is_local_driver(spark: SparkSession) -> bool:
-    """Whether Spark's driver is on this machine: one behind Spark Connect may be anywhere."""
+    """Whether Spark's driver is on this machine; with Spark Connect it may be on another one."""
     return hasattr(spark, "_jsparkSession")
 
 
@@ -200,7 +203,10 @@ def _native_frame(files: NativeFiles, portion: Portion, spark: SparkSession) -> 
 
 
 def _source_frame(reading: _Reading, spark: SparkSession) -> DataFrame:
-    """By the data source. Planning runs on this machine, so that a file here can hand it over."""
+    """Read with the data source, which receives the plan through a temporary file.
+
+    The driver is on this machine, so that it can read the file.
+    """
     from whyscan.engines.spark_source import HANDED_OVER, NAME, hand_over
 
     register(spark)
@@ -208,12 +214,12 @@ def _source_frame(reading: _Reading, spark: SparkSession) -> DataFrame:
     with tempfile.TemporaryDirectory(prefix="whyscan-plan-") as folder:
         file = File(folder, "plan")
         hand_over(plan, file)
-        # Loading takes the plan in, whole: the file is of no use afterwards.
+        # `load` reads the whole plan: the file can be removed afterwards.
         return spark.read.format(NAME).option(HANDED_OVER, str(file)).load()
 
 
 def _sent_frame(reading: _Reading, spark: SparkSession) -> DataFrame:
-    """By executors, to each of which its portion is sent: no file of this machine is there."""
+    """Read on executors, with the portions sent as rows: they see no file of this machine."""
     import pyarrow as pa
 
     plan = _planned(reading, spark)
@@ -230,7 +236,7 @@ def _sent_frame(reading: _Reading, spark: SparkSession) -> DataFrame:
 def _reading_sent(
     schema: StructType, *, keep_undecided: bool
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """For `mapInArrow`: portions to rows."""
+    """The function for `mapInArrow` that turns pickled portions into table rows."""
 
     @carried
     def rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

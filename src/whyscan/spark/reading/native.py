@@ -1,8 +1,8 @@
-"""Whether Spark's own Parquet reader gives the rows of a plan: any doubt is a no.
+"""Decide whether Spark's Parquet reader gives exactly the rows of a plan; any doubt means no.
 
-Spark finds columns by name, knows nothing of deletes, and takes partition columns out of paths.
-So files must hold the columns under the table's names and in the table's types, nothing may be
-deleted, and what a path says of a partition column must be what the table says.
+Spark finds columns by name, ignores delete files and reads partition columns from paths. So the
+files must have the columns with the names and types of the table, no row may be deleted, and the
+partition values in the paths must be those of the table.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Path
 
 COMPARED_FILES = 1_000
-"""The schemas of so many files are looked at; of more, it is not known whether they agree."""
+"""The most files whose schemas are compared; with more files, Spark's reader is not used."""
 
-# Spark takes other characters in a path for a pattern, or for a part of an address.
+# Spark reads other characters in a path as a glob pattern or as a part of an address.
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9_./=+,@~ -]+")
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 _PLAIN = frozenset(
@@ -53,18 +53,18 @@ _INT96 = "INT96"
 
 
 class NativeFiles(Struct, frozen=True):
-    """The files for Spark's own reader; `root` is where partition columns begin in a path."""
+    """The files for Spark's reader; `root` is the folder below which partition folders begin."""
 
     paths: tuple[str, ...]
     root: str | None
 
 
 class NativeRefusal(Exception):
-    """Why Spark's own reader might give other rows."""
+    """The reason why Spark's reader may give other rows than the plan."""
 
 
 def native(portion: Portion) -> NativeFiles:
-    """What Spark reads by itself; raises Refused."""
+    """The files that Spark's reader can read; raises NativeRefusal."""
     files, naming = portion.reading.files, portion.reading.naming
     if not files:
         raise NativeRefusal("there is nothing to read")
@@ -116,7 +116,7 @@ def _is_plain(column: ReadColumn) -> bool:
 
 
 def _from_paths(files: Sequence[DataFile], columns: Sequence[ReadColumn]) -> tuple[str, ...]:
-    """The columns that Spark takes out of paths, where they say what the table says."""
+    """The partition columns that Spark reads from paths; the values must be the table's."""
     partition_columns = {path for file in files for path in file.constants}
     if not {path[0] for path in partition_columns} & {column.name for column in columns}:
         return ()
@@ -139,7 +139,7 @@ def _parts(file: DataFile) -> list[tuple[str, str]]:
 
 
 def _says(text: str, value: pa.Scalar) -> bool:
-    """Whether a folder's text is read back as the value, by its type."""
+    """Whether Spark reads the text of a partition folder as this value."""
     if not value.is_valid:
         return text == _NO_VALUE
     if pa.types.is_string(value.type):
@@ -174,7 +174,7 @@ def _same_columns(file: DataFile, columns: Sequence[ReadColumn], portion: Portio
 def _same_absence(
     file: DataFile, column: ReadColumn, columns_of_file: Sequence[FileColumn]
 ) -> None:
-    """What a file is without is NULL, for Spark where no other column goes by the name."""
+    """Require that Spark reads a column that a file lacks as NULL, as the table does."""
     if any(path[0] == column.name for path in file.constants):
         raise NativeRefusal(f"{column.name} is in the table's metadata and not in {file.path}")
     if any(other.name.lower() == column.name.lower() for other in columns_of_file):
@@ -186,13 +186,13 @@ def _is_unsigned(column: FileColumn) -> bool:
 
 
 def _same_calendar(file: DataFile, metadata: dict[bytes, bytes]) -> None:
-    """Spark before 3.0 wrote days of the Julian calendar, and its reader counts them again."""
+    """Refuse files of Spark before 3.0: their dates may be Julian, and Spark converts them."""
     if has_hybrid_calendar(metadata):
         raise NativeRefusal(f"{file.path} has dates of another calendar")
 
 
 def needed(projection: Sequence[Path] | None, named: Sequence[Path]) -> tuple[Path, ...] | None:
-    """The top-level columns to read where a predicate is applied again; None for all."""
+    """The top-level columns of the projection and of the predicate; None means all columns."""
     if projection is None:
         return None
     return tuple(dict.fromkeys((path[0],) for path in (*projection, *named)))

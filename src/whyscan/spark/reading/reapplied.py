@@ -1,4 +1,4 @@
-"""Whether Spark, applying a predicate again, means what the plan meant by it."""
+"""Decide whether Spark may filter the rows of a plan by the predicate again."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _UTC = frozenset({"utc", "etc/utc", "gmt", "etc/gmt", "z", "zulu", "+00:00"})
 
 
 def why_not_again(plan: ScanPlan, spark: SparkSession) -> str | None:
-    """Why the predicate is not given to Spark, None where it may be.
+    """Why Spark must not filter by the predicate again; None if it may.
 
-    It must never exclude a row that the plan means to give.
+    Spark must never remove a row for which the plan's predicate is TRUE.
     """
     predicate = plan.predicate
     if predicate.dialect != "spark":

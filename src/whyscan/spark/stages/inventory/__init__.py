@@ -1,4 +1,4 @@
-"""The inventory: tables to one row a container, with what their metadata says of it."""
+"""The inventory of tables: one row per container, with its statistics."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def inventory(
     depth: str = "files",
     options: Mapping[str, Any] | None = None,
 ) -> DataFrame:
-    """A row a container of the tables; of what cannot be read a row with an `error`."""
+    """One row per container of the tables; one row with an `error` per part that is unreadable."""
     from whyscan.spark.stages.inventory import run
 
     return run.inventory(spark, tables, depth=depth, options=options)
@@ -32,7 +32,7 @@ def inventory(
 def write_inventory(
     spark: SparkSession, tables: Named, output: str, **settings: Unpack[InventorySettings]
 ) -> InventoryRun:
-    """Bring the inventory at `output` up to date; what is there already is not read again."""
+    """Bring the inventory at `output` up to date; snapshots that it has are not read again."""
     from whyscan.spark.stages.inventory import run
 
     return run.write_inventory(spark, tables, output, **settings)

@@ -1,4 +1,4 @@
-"""Bounds as columns of a table: a struct with a field for each family of types, one of them set.
+"""Turn bounds into Arrow structs with one field per family of types, of which one is set.
 
 | types | field | where it does not fit |
 |---|---|---|
@@ -13,7 +13,7 @@
 | timestamps of microseconds; a wall clock's are as if in UTC | `timestamp` | |
 | timestamps of nanoseconds | `text`, in ISO 8601 | |
 
-A column has its bounds in one field in all containers of a part, so that they can be compared.
+All containers of a part use the same field for a column, so that bounds can be compared.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ BOUND = pa.struct(list(FAMILIES.items()))
 
 
 def bounds(kind: Type, ends: pa.Array) -> pa.StructArray:
-    """The ends of a column's intervals; null where an end is unknown."""
+    """One struct per container for the lower or upper ends of a column; null if unknown."""
     families = _in_families(kind, ends)
     count = len(ends)
     children = [families.get(name, pa.nulls(count, type_)) for name, type_ in FAMILIES.items()]

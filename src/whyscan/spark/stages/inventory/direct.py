@@ -1,9 +1,9 @@
-"""Parquet on this machine, written by the executors themselves.
+"""Write the inventory's Parquet files directly from executors, on one machine.
 
-They have the rows as Arrow: through Spark's rows and its own writer it takes three times as long.
-Files of a table are gathered beside its partition, and become it in one step once all are there.
-Only files that a task tells of in its result do: those of an attempt that failed, or that another
-one overtook, stay where they were gathered, and go with it.
+Executors have the rows as Arrow; Spark's writer takes three times as long. They write the files of
+a table into a temporary folder. When all files are written, the driver moves them into the
+partition of the table in one step. It moves only files that a task reports in its result: files of
+a failed or overtaken attempt stay in the temporary folder and are removed with it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ RECEIPT = pa.schema(
         ("rows", pa.int64()),
     ]
 )
-"""What a task tells of the containers that it wrote: in which file, how many, and their sums."""
+"""One row per written file: its table, level and name, the number of containers and their sums."""
 
 _REPEATED = [
     "uri",
@@ -52,16 +52,16 @@ _REPEATED = [
     "columns.list.element.name",
     "columns.list.element.type",
 ]
-"""The columns of which Parquet gets a dictionary: of the others hardly a value comes twice."""
+"""The columns that Parquet encodes with a dictionary: values of the others rarely repeat."""
 _GATHERED = "_gathered-"
-"""Readers of Parquet pass over what begins with an underscore."""
+"""Parquet readers skip folders that begin with an underscore."""
 _ABANDONED_AFTER = 86_400
 # The characters that Spark writes as codes in the name of a partition's folder.
 _ESCAPED = frozenset(map(chr, (*range(1, 32), 127))) | frozenset("\"#%'*/:=?\\{[]^")
 
 
 def is_local(spark: SparkSession, place: str) -> bool:
-    """Whether executors and driver have one disk, and a place is on it."""
+    """Whether driver and executors share one disk, and `place` is on it."""
     from pyspark.errors import PySparkException
 
     if not place.startswith("/"):
@@ -76,7 +76,7 @@ def is_local(spark: SparkSession, place: str) -> bool:
 
 
 def writing(depth: InventoryDepth, folder: Path) -> Work:
-    """Read parts and write their containers into a folder; a row a file says what is in it."""
+    """The function for `mapInArrow`: write the containers of parts to files, one receipt each."""
 
     @carried
     def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -92,7 +92,7 @@ def writing(depth: InventoryDepth, folder: Path) -> Work:
 
 
 def _receipt(batch: pa.RecordBatch, name: str) -> pa.RecordBatch:
-    """The totals of a file, whose containers are of one table and one level."""
+    """The receipt of one file, whose containers have one table and one level."""
     receipt = {
         "table": batch.column("table")[0].as_py(),
         "level": batch.column("level")[0].as_py(),
@@ -106,7 +106,7 @@ def _receipt(batch: pa.RecordBatch, name: str) -> pa.RecordBatch:
 
 
 def partition(about: Mapping[str, str]) -> str:
-    """The folder of a table's snapshot, by Spark's rules."""
+    """The partition folder of a table's snapshot, written as Spark writes it."""
     return "/".join(f"{name}={_escaped(about[name])}" for name in ("table", "snapshot"))
 
 
@@ -116,7 +116,7 @@ def _escaped(value: str) -> str:
 
 @contextmanager
 def gathered(containers: Path) -> Iterator[Path]:
-    """A folder for files that are no table yet; it is gone behind the block."""
+    """A temporary folder below `containers`; it is removed after the block."""
     folder = containers / f"{_GATHERED}{uuid.uuid4()}"
     try:
         _remove_abandoned(containers)
@@ -131,14 +131,14 @@ def gathered(containers: Path) -> Iterator[Path]:
 
 
 def _remove_abandoned(containers: Path) -> None:
-    """What runs that were killed have left, long ago: others may be under way."""
+    """Remove temporary folders that are older than a day: newer ones may be in use."""
     for folder in containers.glob(f"{_GATHERED}*"):
         if folder.stat().st_mtime < time.time() - _ABANDONED_AFTER:
             shutil.rmtree(folder, ignore_errors=True)
 
 
 def publish(folder: Path, containers: Path, about: Mapping[str, str], files: Iterable[str]) -> None:
-    """A table's files become its partition, in place of what there is of the same snapshot."""
+    """Move the files of a table into its partition, and replace the files that are there."""
     whole = folder / "whole"
     whole.mkdir()
     for name in files:

@@ -1,4 +1,4 @@
-"""A run of the inventory as JSON."""
+"""Write an inventory run as JSON."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _ROW_FIELDS = (
 
 
 def to_json(run: InventoryRun) -> str:
-    """The document as text: ASCII alone, so that escape codes stay inert."""
+    """The document as ASCII text: escape codes in names stay inert."""
     return json.dumps(document(run), indent=2, allow_nan=False) + "\n"
 
 
 def document(run: InventoryRun) -> Json:
-    """Plain dictionaries and lists; what is not known is null."""
+    """The document as dictionaries and lists; unknown values are None."""
     return {
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "whyscan", "version": version()},

@@ -1,4 +1,4 @@
-"""What the driver does: open tables, see what has changed, and divide them for the executors."""
+"""Open tables on the driver, skip unchanged ones, and divide the others into parts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TASKS_A_CORE = 8
 
 
 class OpenedTable(Struct, frozen=True):
-    """A table at a snapshot, in parts that are pickled."""
+    """A table at a snapshot, divided into pickled parts."""
 
     source: NamedTable
     uri: str
@@ -47,20 +47,23 @@ class OpenedTable(Struct, frozen=True):
 
 
 def sources_of(tables: Named, options: Mapping[str, Any] | None) -> tuple[NamedTable, ...]:
-    """The tables that were named: by a mapping of names, as a list, or as sources already."""
+    """The tables that a user names: a mapping of names to addresses, or a list."""
     named: Iterable[Any] = tables.items() if hasattr(tables, "items") else tables
     return sources(named, options)
 
 
 class Opener(Struct, frozen=True):
-    """Opens tables: how far down they are read, what is known of them, types of Hive partitions."""
+    """Opens tables for a depth.
+
+    `earlier` has the rows of the inventory, `partition_types` the types of Hive partition columns.
+    """
 
     depth: InventoryDepth
     earlier: EarlierRows = field(default_factory=dict)
     partition_types: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def open_all(self, some: Sequence[NamedTable]) -> Iterator[OpenedTable | InventoriedTable]:
-        """Each table, or the line of one that need not or cannot be read; several at once."""
+        """Open tables, several at once; the result is final for an unchanged or failed table."""
         with ThreadPoolExecutor(AT_ONCE) as pool:
             yield from pool.map(self._open, some)
 
@@ -86,7 +89,7 @@ class Opener(Struct, frozen=True):
 
 
 def spread(spark: SparkSession, opened: Sequence[OpenedTable]) -> DataFrame:
-    """A row a part, over few tasks."""
+    """One row per part, distributed over a few tasks per core."""
     rows = [{**table.about, "part": part} for table in opened for part in table.parts]
     tasks = max(1, min(len(rows), TASKS_A_CORE * cores(spark)))
     schema = "table string, uri string, format string, snapshot string, part binary"

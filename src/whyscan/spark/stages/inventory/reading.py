@@ -1,4 +1,4 @@
-"""What executors do: open a part of a snapshot, and give a row for each of its containers."""
+"""Read the parts of snapshots on executors: one row per container."""
 
 from __future__ import annotations
 
@@ -39,27 +39,27 @@ PARTS = pa.schema(
         ("part", pa.binary()),
     ]
 )
-"""What a task is given: a part, pickled, and the names of its table."""
+"""The input rows of a task: a pickled part, and the names of its table."""
 
 BATCH = 10_000
-"""Containers that cross to the JVM at once."""
+"""The most containers in one batch to the JVM."""
 _UTC = zones.zone("UTC")
 
 
 class InventoryDepth(StrEnum):
-    """How far down containers are listed; row groups are in the footers of data files."""
+    """The lowest level that is listed; row groups need the footers of the data files."""
 
     FILES = "files"
     ROW_GROUPS = "row-groups"
 
     @property
     def files_each(self) -> int:
-        """How many files a part holds: a footer takes longer than an entry of a log."""
+        """The most files of a part: reading a footer takes longer than an entry of a log."""
         return 100_000 if self is InventoryDepth.FILES else 5_000
 
 
 def depth_named(name: str) -> InventoryDepth:
-    """The depth by its name; UsageError where there is none."""
+    """The depth of a name; UsageError for an unknown name."""
     try:
         return InventoryDepth(name)
     except ValueError:
@@ -67,7 +67,7 @@ def depth_named(name: str) -> InventoryDepth:
 
 
 def reading(depth: InventoryDepth) -> Work:
-    """Read parts; one that cannot be read is an error."""
+    """The function for `mapInArrow`: read parts; an unreadable part is an error."""
 
     @carried
     def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -78,7 +78,7 @@ def reading(depth: InventoryDepth) -> Work:
 
 
 def reading_what_can_be_read(depth: InventoryDepth) -> Work:
-    """Read parts; of one that cannot be read there is a row that says why."""
+    """The function for `mapInArrow`: read parts; an unreadable part gives a row with the error."""
 
     def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for about, part in parts_of_task(batches):
@@ -86,7 +86,7 @@ def reading_what_can_be_read(depth: InventoryDepth) -> Work:
                 yield from in_batches(rows(about, part, depth))
             except WhyscanError as error:
                 yield failed(about, to_text(error))
-            # One damaged table must not end the work on the others, whatever it broke.
+            # A damaged table must not stop the other tables, whatever it raises.
             except Exception as error:  # noqa: BLE001
                 unreadable = WhyscanError(f"it cannot be read: {type(error).__name__}: {error}")
                 yield failed(about, to_text(unreadable))
@@ -95,7 +95,7 @@ def reading_what_can_be_read(depth: InventoryDepth) -> Work:
 
 
 def parts_of_task(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[dict[str, str], Snapshot]]:
-    """The parts of a task, opened, each with the names of its table."""
+    """The unpickled parts of a task, each with the names of its table."""
     for batch in batches:
         for row in batch.to_pylist():
             part = row.pop("part")
@@ -105,14 +105,14 @@ def parts_of_task(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[dict[str,
 def rows(
     about: Mapping[str, str], part: Snapshot, depth: InventoryDepth
 ) -> Iterator[pa.RecordBatch]:
-    """The containers of a part, level by level."""
+    """The containers of a part, one batch per level."""
     columns = list(leaves(part.schema().fields))
     for level in _levels(part, columns, depth):
         yield level.batch(about, columns)
 
 
 def in_batches(levels: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The same in pieces that the JVM takes."""
+    """The rows in batches that are small enough for the JVM."""
     for level in levels:
         for start in range(0, level.num_rows, BATCH):
             yield level.slice(start, BATCH)

@@ -1,4 +1,4 @@
-"""What a run of the inventory did."""
+"""The records of an inventory run: one per table."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ READ, UNCHANGED, FAILED = "read", "unchanged", "failed"
 
 
 class TableRow(Struct, frozen=True):
-    """A table at a snapshot, as the inventory has it; None is what was not looked for, or told.
+    """A table at a snapshot: one row of the inventory's `tables`. None means unknown or not read.
 
-    `mark` tells the snapshot from another of its name. `files_opened` are those whose footers gave
-    `row_groups`; `bytes` and `rows` are those of the files.
+    `mark` is different for two snapshots with the same name. `files_opened` counts the files whose
+    footers gave `row_groups`. `bytes` and `rows` are sums over the files.
     """
 
     table: str
@@ -41,9 +41,9 @@ class TableRow(Struct, frozen=True):
 
 
 class InventoriedTable(Struct, frozen=True):
-    """A table of a run: `read`, `unchanged` since it was, or `failed` with an error.
+    """The result of one table: `read`, `unchanged` since the last run, or `failed` with an error.
 
-    `found` is what there is of it, None where it failed.
+    `row` is the table's row in the inventory, None if the table failed.
     """
 
     name: str
@@ -54,9 +54,9 @@ class InventoriedTable(Struct, frozen=True):
 
 
 class InventoryRun(Struct, frozen=True):
-    """A line a table, in the order in which they were named, and where the inventory is.
+    """The results of one run, one per table in the order of the user's list.
 
-    `containers_at` and `tables_at` are the two tables that it wrote, or found as they should be.
+    `containers_at` and `tables_at` are the addresses of the inventory's two tables.
     """
 
     tables: tuple[InventoriedTable, ...]

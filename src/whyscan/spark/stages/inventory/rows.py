@@ -1,6 +1,6 @@
-"""Containers as rows: what the metadata says of a manifest, a file or a row group, in Arrow.
+"""Turn containers (manifests, files, row groups) with their statistics into Arrow rows.
 
-The arrays of a batch are whole columns, as the readers made them; no row becomes a Python object.
+The arrays of a batch are the columns that the readers made; no row becomes a Python object.
 """
 
 from __future__ import annotations
@@ -62,13 +62,13 @@ SCHEMA = pa.schema(
         ("error", pa.string()),
     ]
 )
-"""A row a container. Only a part that could not be read has an `error`, and nothing else."""
+"""One row per container. Only the row of an unreadable part has an `error`, and nothing else."""
 
 MANIFEST, FILE, ROW_GROUP = "manifest", "file", "row_group"
 
 
 class ContainerRows(Struct, frozen=True):
-    """Containers of one level; an array that is None is unknown in all of them."""
+    """The containers of one level; an array is None if it is unknown for all of them."""
 
     level: str
     paths: pa.Array
@@ -81,7 +81,7 @@ class ContainerRows(Struct, frozen=True):
     files: pa.Array | None = None
 
     def batch(self, about: Mapping[str, str], columns: Sequence[Column]) -> pa.RecordBatch:
-        """The rows; `about` are the columns that are the same in all of a table's."""
+        """The containers as rows; `about` has the values that are equal in all rows of a table."""
         count = self.containers.count
         arrays = {
             "level": pa.repeat(self.level, count),
@@ -115,7 +115,7 @@ def _of_type(array: pa.Array | None, kind: pa.DataType, count: int) -> pa.Array:
 
 
 def leaves(fields: Sequence[Field], above: Path = ()) -> Iterator[Column]:
-    """Every column of a schema; those of structs one by one."""
+    """Every column of a schema; a struct gives one column per member."""
     for field in fields:
         path = (*above, field.name)
         if isinstance(field.type, StructType):
@@ -125,7 +125,7 @@ def leaves(fields: Sequence[Field], above: Path = ()) -> Iterator[Column]:
 
 
 def described(containers: Containers, columns: Sequence[Column]) -> pa.ListArray:
-    """Of each container the columns of which anything is known, in the schema's order."""
+    """One list per container: the columns with any statistic, in the order of the schema."""
     arrays = [
         _column(containers, column) for column in columns if _has_metadata(containers, column)
     ]
@@ -133,9 +133,9 @@ def described(containers: Containers, columns: Sequence[Column]) -> pa.ListArray
 
 
 def _without_empty_columns(columns: pa.ListArray, width: int) -> pa.ListArray:
-    """The lists of so many columns each, less those of which this container tells nothing.
+    """Remove the columns without any statistic from each list of `width` columns.
 
-    Others may: a manifest of an older spec has nothing of a newer one's columns.
+    Lists differ: a manifest of an older spec has no statistics of a newer spec's columns.
     """
     items = columns.values
     has_value = [items.field(name).is_valid() for name in ("lower", "upper", "nulls", "nans")]
@@ -158,7 +158,7 @@ def _column(containers: Containers, column: Column) -> pa.StructArray:
     count, kind = containers.count, column.type
     interval = containers.interval(column)
     exact = containers.exact.get(column.path, NOTHING)
-    # A bound that the partition value says may be another than the recorded one.
+    # The bound of a partition value may differ from the recorded bound.
     of_rows = column.path not in containers.partition
     return pa.StructArray.from_arrays(
         [
@@ -183,9 +183,9 @@ def _ends(column: Column, end: Vector | None, count: int) -> pa.StructArray:
 
 
 def partition_values(files: Files, specs: Sequence[SpecLine]) -> pa.Array:
-    """The partition values of files as maps of text; of each those of the spec it is written under.
+    """One map per file: the names and texts of its partition values.
 
-    A value may be NULL; a field that the file's spec does not have is not in its map.
+    A value may be NULL. A field that the spec of the file does not have is not in its map.
     """
     values = files.partition
     names = values.column_names
@@ -207,7 +207,7 @@ def partition_values(files: Files, specs: Sequence[SpecLine]) -> pa.Array:
 def _names_in_spec(
     names: Sequence[str], written: pa.Array, specs: Sequence[SpecLine]
 ) -> np.ndarray:
-    """For each file, and each name: whether the file's spec has it."""
+    """One boolean per file and name: whether the spec of the file has the field."""
     numbers = written.to_numpy()
     in_spec = np.ones((len(numbers), len(names)), dtype=bool)
     for spec in specs:
@@ -216,7 +216,7 @@ def _names_in_spec(
 
 
 def _texts(values: pa.Array) -> pa.Array:
-    """Each distinct value is written once."""
+    """The values as text; each distinct value is converted once."""
     if pa.types.is_string(values.type):
         return values
     if pa.types.is_null(values.type):
@@ -233,7 +233,7 @@ def _text(value: object) -> str | None:
 
 
 def in_lists(arrays: Sequence[pa.Array], count: int, kind: pa.DataType) -> pa.ListArray:
-    """The first of each array, then the second of each, and so on, in lists."""
+    """One list per container: its items of all arrays, in the order of the arrays."""
     offsets = pa.array(np.arange(count + 1, dtype=np.int32) * len(arrays))
     items = pa.concat_arrays(arrays) if arrays else pa.nulls(0, kind)
     if len(arrays) > 1:

@@ -1,7 +1,8 @@
-"""The stage: tables to containers, read by executors, kept by table and snapshot.
+"""The inventory stage: executors read the containers of tables and write one row per container.
 
-The driver opens tables and divides them; what is in manifests, checkpoints and footers goes from
-executors to the output. A table that cannot be read is left out, and named; the others are whole.
+The driver opens tables and divides them into parts. Executors read manifests, checkpoints and
+footers and write the rows to the output. A table that cannot be read is left out and reported; all
+rows of the other tables are written.
 """
 
 from __future__ import annotations
@@ -49,18 +50,19 @@ if TYPE_CHECKING:
     from whyscan.spark.tables import NamedTable
 
     Totals = dict[str, dict[str, dict[str, int | None]]]
-    """What was written, by table and level."""
+    """Sums over the containers that were written, by table and level."""
 
 TABLES_AT_ONCE = 64
 PARTS_AT_ONCE = 512
-"""So much is one job: a job costs a second, and what it finished is kept if the next one fails."""
+"""The size of one Spark job: a job costs a second, and its tables stay if a later job fails."""
 ATTEMPTS = 2
 
 
 class InventorySettings(TypedDict, total=False):
-    """How tables are read and kept; `told` hears what is done next.
+    """How tables are read and written.
 
-    `partition_types` are the types of Hive partition columns, by table and column.
+    `progress` is called with one line of text before each step. `partition_types` are the types of
+    Hive partition columns, by table and column.
     """
 
     depth: str
@@ -77,7 +79,7 @@ def inventory(
     depth: str = "files",
     options: Mapping[str, Any] | None = None,
 ) -> DataFrame:
-    """A row a container of the tables; of what cannot be read a row with an `error`."""
+    """One row per container of the tables; one row with an `error` per part that is unreadable."""
     chosen = depth_named(depth)
     results = list(Opener(chosen).open_all(sources_of(tables, options)))
     opened = [result for result in results if isinstance(result, OpenedTable)]
@@ -97,7 +99,8 @@ def write_inventory(
 ) -> InventoryRun:
     """Bring the inventory at `output` up to date.
 
-    A snapshot that is there is not read again. Ended at any moment and started again, it goes on.
+    A snapshot that the inventory has is not read again. A run that was ended at any moment can be
+    started again: it continues with the tables that are missing.
     """
     started = perf_counter()
     place = inventory_at(output, settings.get("form", "parquet"))
@@ -125,7 +128,7 @@ class _Run(Struct, frozen=True):
     say: Callable[[str], None]
 
     def lines(self, sources: Sequence[NamedTable], opener: Opener) -> dict[str, InventoriedTable]:
-        """A line a table."""
+        """Read the tables, and return one result per table."""
         lines: dict[str, InventoriedTable] = {}
         for start in range(0, len(sources), TABLES_AT_ONCE):
             batch = sources[start : start + TABLES_AT_ONCE]
@@ -145,9 +148,9 @@ class _Run(Struct, frozen=True):
     def take_up_again(
         self, lines: Mapping[str, InventoriedTable], last: Mapping[str, TableRow]
     ) -> None:
-        """Say which snapshot a table has, where that is an earlier one again: it was rolled back.
+        """Write a new row for each table that was rolled back to a snapshot of the inventory.
 
-        What was read last is the table as it is, for everybody who asks the inventory.
+        Readers of the inventory take the row that was written last as the current snapshot.
         """
         unchanged_rows = (line.found for line in lines.values() if line.state == UNCHANGED)
         now = datetime.now(UTC)
@@ -160,9 +163,9 @@ class _Run(Struct, frozen=True):
             self.kept.finish(self.spark, rolled_back)
 
     def _read(self, opened: Sequence[OpenedTable]) -> dict[str, InventoriedTable]:
-        """Read some tables in one job; those that cannot be read are found, and left out.
+        """Read some tables in one job, without those that cannot be read.
 
-        Where it failed and all of them can be read, it is tried once more: a worker was killed.
+        If the job failed although every table can be read, a worker was killed: it runs once more.
         """
         lines: dict[str, InventoriedTable] = {}
         totals: Totals = {}
@@ -181,7 +184,7 @@ class _Run(Struct, frozen=True):
         return lines | self._finish(left, totals)
 
     def _put(self, opened: Sequence[OpenedTable]) -> Totals:
-        """Read the tables and write their containers; what there is of them then."""
+        """Read the tables and write their containers; return the totals of the written rows."""
         parts = sum(len(table.parts) for table in opened)
         self.say(f"reading {counted(len(opened), 'table')} in {counted(parts, 'part')}")
         frame = spread(self.spark, opened)
@@ -210,7 +213,7 @@ class _Run(Struct, frozen=True):
         return totals
 
     def _unreadable(self, opened: Sequence[OpenedTable]) -> dict[str, InventoriedTable]:
-        """Which of the tables cannot be read, and why. Nothing is written."""
+        """The tables that cannot be read, with their errors. Nothing is written."""
         self.say("looking for what cannot be read")
         with uncarried():
             frame = spread(self.spark, opened)
@@ -228,7 +231,7 @@ class _Run(Struct, frozen=True):
         }
 
     def _finish(self, opened: Sequence[OpenedTable], totals: Totals) -> dict[str, InventoriedTable]:
-        """Say of each table that it is whole."""
+        """Write one row per table, which says that all its containers are written."""
         if not opened:
             return {}
         now = datetime.now(UTC)
@@ -237,7 +240,7 @@ class _Run(Struct, frozen=True):
         return {row.table: InventoriedTable(row.table, row.uri, READ, row) for row in rows}
 
     def _totals(self, opened: Sequence[OpenedTable]) -> Totals:
-        """What is there of the tables, by table and level."""
+        """The totals of the containers in the output, by table and level."""
         from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
         first = (F.col("level") == ROW_GROUP) & (F.col("ordinal") == 0)
@@ -290,6 +293,6 @@ def _row(
 
 
 def _sum(so_far: int | None, more: int | None) -> int | None:
-    """As SQL adds: what is not known adds nothing."""
+    """The sum without unknown numbers, as in SQL; None if both are unknown."""
     numbers = [number for number in (so_far, more) if number is not None]
     return sum(numbers) if numbers else None

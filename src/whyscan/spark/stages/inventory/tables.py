@@ -1,4 +1,4 @@
-"""The tables of an inventory, each at the snapshot that it has of them: what later stages ask."""
+"""List the tables of an inventory with their snapshots, as the input of later stages."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def inventoried(
     spark: SparkSession, place: str, form: str, options: Mapping[str, Any]
 ) -> tuple[NamedTable, ...]:
-    """The tables that are there, by name; of several snapshots of one the last that was read."""
-    # In the order in which they were read: the last of a name stays.
+    """The tables of an inventory by name, each at the snapshot that was read last."""
+    # Rows come in the order of reading: the last row of a name wins.
     rows = {row.table: row for row in inventory_at(place, form).complete_rows(spark).values()}
     if not rows:
         raise UsageError(

@@ -1,4 +1,4 @@
-"""A run of the inventory for people: a line a table, then what failed, and where the rows are."""
+"""Write an inventory run as text: one line per table, then errors and the addresses of the rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NUMBERS = frozenset({3, 4, 5, 6, 7})
 
 
 def text(run: InventoryRun, page: Page | None = None) -> str:
-    """The whole run, with a line break at its end."""
+    """The run as text, with a line break at the end."""
     where = Page() if page is None else page
     sections = (
         title_lines(answer(run), where),
@@ -68,7 +68,7 @@ def _failed(run: InventoryRun, page: Page) -> Iterator[str]:
 
 
 def _unopened(run: InventoryRun) -> Iterator[str]:
-    """Files of which no row group is known: they are missing, elsewhere, empty or no Parquet."""
+    """One line per table with files without row groups: missing, empty or not Parquet."""
     for line in run.tables:
         row = line.found
         if row is None or row.files_opened is None or row.files_opened == row.files:

@@ -1,12 +1,12 @@
-"""Where an inventory is kept: two tables side by side, and which snapshots are whole in them.
+"""Write and read the two tables of an inventory.
 
-| table | a row is |
+| table | one row is |
 |---|---|
-| `containers` | a container; in partitions of one table and one snapshot of it |
-| `tables` | a table at a snapshot, written once all of its containers are there |
+| `containers` | a container; partitioned by table and snapshot |
+| `tables` | a table at a snapshot; written after all of its containers |
 
-OUT is the folder of both, or for Iceberg their namespace. Containers that no row of `tables` speaks
-of are those of a run that was ended: the next one puts its own in their place.
+The output is the folder of both tables, or for Iceberg their namespace. Containers of a snapshot
+without a row in `tables` come from a run that was ended: the next run replaces them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
     Snapshots = Sequence[tuple[str, str]]
-    """Tables by their names, each at a snapshot."""
+    """Pairs of a table's name and a snapshot's name."""
 
 PARTITIONED_BY = ("table", "snapshot")
 CONTAINERS = pa.schema([field for field in SCHEMA if field.name != "error"])
@@ -57,14 +57,14 @@ TABLES = pa.schema(
         ("read_at", pa.timestamp("us", "UTC")),
     ]
 )
-# Without it Spark sorts the rows of a task by their partition, though a task has few of those.
+# Without this setting Spark sorts the rows of a task by partition; a task has few partitions.
 _WRITERS = "spark.sql.maxConcurrentOutputFileWriters"
 _WRITERS_AT_ONCE = 100
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
 
 
 class InventoryStore(Struct, frozen=True):
-    """An inventory that is kept at `place` in a format."""
+    """The two tables of an inventory at `place`, in one format."""
 
     place: str
     form: TableFormat
@@ -82,7 +82,7 @@ class InventoryStore(Struct, frozen=True):
         return f"{self.place.rstrip('/')}{joint}{name}"
 
     def complete_rows(self, spark: SparkSession) -> dict[tuple[str, str], TableRow]:
-        """What is there, by table and snapshot: the row that was written last, in that order."""
+        """The last row of each complete snapshot, by table and snapshot, ordered by read time."""
         from pyspark.errors import AnalysisException
 
         refuse_another(spark, self.tables, self.form)
@@ -94,12 +94,12 @@ class InventoryStore(Struct, frozen=True):
             raise of_spark(error) from error
         table_rows = [TableRow(**record.asDict()) for record in rows]
         if self.form is TableFormat.PARQUET and direct.is_local(spark, self.containers):
-            # A run that was to replace a snapshot's files may have been ended half-way.
+            # A run that replaces the files of a snapshot may have been ended half-way.
             table_rows = [
                 row for row in table_rows if self._folder(row.table, row.snapshot).is_dir()
             ]
         last = {(row.table, row.snapshot): row for row in sorted(table_rows, key=_read_at)}
-        # A key stays where it was first: a snapshot that was taken up again goes to the end.
+        # Sorted again: a dictionary keeps the first position of a key, not the last one.
         return {(row.table, row.snapshot): row for row in sorted(last.values(), key=_read_at)}
 
     def _folder(self, table: str, snapshot: str) -> Path:
@@ -107,7 +107,7 @@ class InventoryStore(Struct, frozen=True):
         return Path(self.containers, direct.partition(about))
 
     def read(self, spark: SparkSession) -> DataFrame:
-        """The containers that are there."""
+        """The containers of the inventory as a DataFrame."""
         return self._read(spark, self.containers, CONTAINERS)
 
     def _read(self, spark: SparkSession, place: str, schema: pa.Schema) -> DataFrame:
@@ -115,13 +115,13 @@ class InventoryStore(Struct, frozen=True):
             return spark.table(place)
         if self.form is TableFormat.DELTA:
             return spark.read.format("delta").load(place)
-        # Spark would look into files for the schema, and takes folders of numbers for numbers.
+        # Without a schema Spark reads it from files, and reads folders of digits as numbers.
         return spark.read.schema(ddl(schema)).parquet(place)
 
     def put(self, frame: DataFrame, snapshots: Snapshots) -> None:
-        """The containers of some snapshots, in place of what there is of the same snapshots.
+        """Write the containers of some snapshots, and replace the rows of the same snapshots.
 
-        Also where a snapshot has none: a table may have been made anew, without files.
+        Rows are removed also if a snapshot has no containers: a new table may have no files.
         """
         with uncarried(), _without_sorting(frame.sparkSession):
             if self.form is TableFormat.ICEBERG:
@@ -137,12 +137,12 @@ class InventoryStore(Struct, frozen=True):
     def _put_iceberg(self, frame: DataFrame, snapshots: Snapshots) -> None:
         if not frame.sparkSession.catalog.tableExists(self.containers):
             append(frame.limit(0), self.containers, self.form, partitioned_by=PARTITIONED_BY)
-        # A shuffle would bring together what is together already.
+        # No shuffle: the rows of one partition are already in one task.
         writer = frame.writeTo(self.containers).option("distribution-mode", "none")
         writer.option("fanout-enabled", "true").overwrite(among(snapshots))
 
     def finish(self, spark: SparkSession, rows: Sequence[TableRow]) -> None:
-        """Tables are whole."""
+        """Write one row per table whose containers are all written."""
         records = [{name: getattr(row, name) for name in TABLES.names} for row in rows]
         frame = spark.createDataFrame(pa.Table.from_pylist(records, TABLES))
         append(frame.coalesce(1), self.tables, self.form)
@@ -153,20 +153,20 @@ def _read_at(row: TableRow) -> datetime:
 
 
 def inventory_at(place: str, form: str) -> InventoryStore:
-    """An inventory by the name of its folder or namespace and of its format."""
+    """The inventory at a folder or in a namespace, by the name of its format."""
     chosen = form_named(form)
     if chosen is TableFormat.ICEBERG and "/" in place:
         raise UsageError(
             f"{place!r} names no namespace of a catalog",
             hint="an inventory in Iceberg is named by the session's catalog: lake.inventory",
         )
-    # The JVM may have been started in another folder than the one that the user stands in.
+    # An absolute path: the JVM may have another working folder than this process.
     local = chosen is not TableFormat.ICEBERG and _SCHEME.match(place) is None
     return InventoryStore(os.path.abspath(place) if local else place, chosen)  # noqa: PTH100 - links stay
 
 
 def among(snapshots: Snapshots) -> Column:
-    """Whether a container is of one of the snapshots."""
+    """The Spark condition that a container belongs to one of the snapshots."""
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
     each = ((F.col("table") == name) & (F.col("snapshot") == at) for name, at in snapshots)
@@ -174,7 +174,7 @@ def among(snapshots: Snapshots) -> Column:
 
 
 def _sql(snapshots: Snapshots) -> str:
-    """The same as text of Spark's SQL."""
+    """The condition that a container belongs to one of the snapshots, as Spark SQL text."""
     return " OR ".join(
         f"(table = {_literal(name)} AND snapshot = {_literal(at)})" for name, at in snapshots
     )
@@ -186,7 +186,7 @@ def _literal(text: str) -> str:
 
 
 def ddl(schema: pa.Schema) -> str:
-    """A schema in Spark's words."""
+    """An Arrow schema as Spark's DDL text."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
     fields = from_arrow_schema(schema).fields
