@@ -1,4 +1,4 @@
-"""Many queries with how often they ran: SQL files, query logs, event logs, dbt, Trino."""
+"""Read a workload (queries with their number of runs) from SQL files, query logs, dbt and Trino."""
 
 from whyscan.spark.stages.workload.query import ActualScan, Query, Unparsed, Workload, shape_of
 from whyscan.spark.stages.workload.reading import read_workload

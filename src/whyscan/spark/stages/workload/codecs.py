@@ -1,6 +1,6 @@
-"""Logs as plain bytes of UTF-8, however they end: what came whole is given, a cut is told.
+"""Decompress logs to UTF-8 bytes; a log that is cut off gives its whole part and sets `Tail.cut`.
 
-| written by | how it begins |
+| compression | first bytes |
 |---|---|
 | zstd, also several frames in a row | 28 B5 2F FD |
 | Spark's lz4: blocks, not frames | `LZ4Block` |
@@ -10,7 +10,7 @@
 | bzip2 | `BZh` |
 | xz | FD `7zXZ` 00 |
 
-A log is unpacked piece by piece and read line by line: memory follows the longest line.
+A log is decompressed in pieces and read line by line: memory follows the longest line.
 """
 
 from __future__ import annotations
@@ -45,18 +45,20 @@ _LZF_HEADER = 5
 _LZF_UNCOMPRESSED = _LZF + b"\x00"
 _LZF_PACKED = _LZF + b"\x01"
 MOST_OF_A_BLOCK = 1 << 26
-"""Spark's blocks have 32 or 64 kB; a length beyond this is no length."""
+"""The most bytes of a block: Spark's blocks have 32 or 64 kB, so a larger length is damage."""
 PIECE = 1 << 20
-"""Bytes that are unpacked at once."""
+"""The most bytes that are decompressed at once."""
 INFLATION = 1_000
-"""How many times its size a log may unpack to, beyond what fits into memory anyway: time follows
-the size of the file. Logs that repeat themselves reach a few hundred."""
+"""The largest ratio of decompressed to compressed bytes, for logs that do not fit into memory.
+
+It limits the time by the size of the file. Logs with many repetitions reach a few hundred."""
 
 
 class Tail(Struct):
-    """How a log ended: `cut` where its last block or frame is not whole.
+    """How a log ends.
 
-    `open` where nothing ends its last line: whoever reads that line can tell whether it is whole.
+    `cut`: its last block or frame is incomplete. `open`: its last line has no line break; the
+    parser of that line decides whether it is complete.
     """
 
     cut: bool = False
@@ -64,7 +66,7 @@ class Tail(Struct):
 
 
 def plain(chunks: Iterable[bytes], tail: Tail, name: str) -> Iterator[bytes]:
-    """The bytes behind whatever compression the first of them show."""
+    """The decompressed bytes; the first bytes show the compression."""
     stream = _Counted(chunks)
     first = b""
     while len(first) < _LZ4_HEADER and (more := next(stream, b"")):
@@ -77,7 +79,7 @@ def plain(chunks: Iterable[bytes], tail: Tail, name: str) -> Iterator[bytes]:
 
 
 class _Counted:
-    """Chunks, and how many bytes of them were taken so far."""
+    """An iterator of chunks that counts their bytes."""
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
         self._chunks = iter(chunks)
@@ -93,7 +95,7 @@ class _Counted:
 
 
 def _within_ratio(pieces: Iterable[bytes], packed: _Counted, name: str) -> Iterator[bytes]:
-    """The unpacked bytes, as long as they are not too many for those that they were packed in."""
+    """The decompressed bytes; an error if there are too many for the compressed bytes."""
     size, least = 0, most_whole()
     for piece in pieces:
         size += len(piece)
@@ -108,7 +110,7 @@ def _within_ratio(pieces: Iterable[bytes], packed: _Counted, name: str) -> Itera
 
 
 def _utf_8(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Without the mark that Windows puts before a text, and in UTF-8 where it was in UTF-16."""
+    """The text in UTF-8 without a byte order mark; UTF-16 is converted."""
     stream = iter(chunks)
     first = b""
     while len(first) < len(codecs.BOM_UTF8) and (more := next(stream, b"")):
@@ -129,7 +131,7 @@ def _again(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
 
 
 class _Decompressor(Protocol):
-    """What zstd, bzip2 and xz have in common."""
+    """The common interface of the zstd, bzip2 and xz decompressors."""
 
     @property
     def eof(self) -> bool: ...
@@ -143,7 +145,7 @@ class _Decompressor(Protocol):
 def _frames(
     chunks: Iterable[bytes], tail: Tail, name: str, kind: str, start: Callable[[], _Decompressor]
 ) -> Iterator[bytes]:
-    """Frames in a row, each unpacked piece by piece."""
+    """The content of consecutive frames, decompressed in pieces."""
     frame, begun = start(), False
     for chunk in chunks:
         data = chunk
@@ -202,7 +204,7 @@ def _gzip(chunks: Iterable[bytes], tail: Tail, name: str) -> Iterator[bytes]:
 
 
 class _Blocks:
-    """Exactly so many bytes at a time; fewer only where the stream ends."""
+    """Reads an exact number of bytes from chunks; fewer only at the end."""
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
         self._chunks = iter(chunks)
@@ -217,7 +219,7 @@ class _Blocks:
 
 
 def _lz4(chunks: Iterable[bytes], tail: Tail, name: str) -> Iterator[bytes]:
-    """`LZ4Block`, a token, the two lengths and a checksum, then the block; an empty one ends."""
+    """Blocks of `LZ4Block`, a token, two lengths, a checksum and the content; the last is empty."""
     import cramjam
 
     blocks = _Blocks(chunks)
@@ -242,7 +244,7 @@ def _lz4(chunks: Iterable[bytes], tail: Tail, name: str) -> Iterator[bytes]:
 
 
 def _snappy(chunks: Iterable[bytes], tail: Tail, name: str) -> Iterator[bytes]:
-    """A header, then blocks behind their lengths; a stream that was added to has more headers."""
+    """A header, then blocks with their length first; an appended stream has further headers."""
     import cramjam
 
     blocks = _Blocks(chunks)
@@ -267,7 +269,7 @@ def _snappy(chunks: Iterable[bytes], tail: Tail, name: str) -> Iterator[bytes]:
 
 
 def _lzf(chunks: Iterable[bytes], tail: Tail, name: str) -> Iterator[bytes]:
-    """`ZV`, whether it is packed, its length and, packed, the length that it has unpacked."""
+    """Chunks of `ZV`, a flag, the length, and for compressed content the decompressed length."""
     blocks = _Blocks(chunks)
     while header := blocks.take(_LZF_HEADER):
         is_packed = header.startswith(_LZF_PACKED)
@@ -285,10 +287,11 @@ def _lzf(chunks: Iterable[bytes], tail: Tail, name: str) -> Iterator[bytes]:
 
 
 def _unpacked(packed: bytes) -> bytes | None:
-    """Runs of bytes as they are, and copies of what came before; None where it is damaged.
+    """Decompress a chunk of literal runs and copies of earlier bytes; None if it is damaged.
 
-    Below 32 a byte says how many follow, less one. Else its upper three bits are how many are
-    copied, less two, where 7 adds the next byte; the rest is from how far back, less one.
+    A byte below 32 is the length of a literal run minus one. Else its upper three bits are the
+    length of a copy minus two (7: add the next byte); the other bits and the next byte are the
+    distance minus one.
     """
     unpacked, at = bytearray(), 0
     try:
@@ -308,7 +311,7 @@ def _unpacked(packed: bytes) -> bytes | None:
             if back > len(unpacked):
                 return None
             run = unpacked[-back:] if back <= count + 2 else unpacked[-back : count + 2 - back]
-            # A copy may reach into what it copies: it repeats.
+            # A copy that is longer than its distance repeats.
             unpacked += (run * ((count + 2) // back + 1))[: count + 2]
     except IndexError:
         return None
@@ -327,14 +330,14 @@ _UNPACKED = {
 
 
 class LogLine(NamedTuple):
-    """A line of a log without its end. `content` is None where it is too long to be kept."""
+    """A line of a log without its line break. `content` is None if the line is too long."""
 
     number: int
     content: bytes | None
 
 
 def lines(chunks: Iterable[bytes], tail: Tail) -> Iterator[LogLine]:
-    """The lines of a log that are not empty; the last one too, though nothing ends it."""
+    """The lines of a log that are not empty; also a last line without a line break."""
     parts: list[bytes] = []
     number, size, longest = 1, 0, longest_line()
     for chunk in chunks:
@@ -360,20 +363,20 @@ def lines(chunks: Iterable[bytes], tail: Tail) -> Iterator[LogLine]:
 
 
 def longest_line() -> int:
-    """The most bytes of a line, which is decoded in one go."""
+    """The most bytes of one line."""
     return budget.limit() // 16
 
 
 def most_whole() -> int:
-    """The most bytes of a log that is held as one text: decoding takes several times as many."""
+    """The most bytes of a log that is read as one text: decoding takes several times as many."""
     return budget.limit() // 4
 
 
 def too_long(what: str = "the line") -> str:
-    """Why a line was left out."""
+    """The reason for a skipped line."""
     return f"{what} is longer than {show_size(longest_line())}, and was skipped"
 
 
 def whole(chunks: Iterable[bytes], name: str) -> bytes:
-    """All bytes of a log that only makes sense as one text; TooLarge where they are too many."""
+    """All bytes of a log that is one document; TooLarge if there are too many."""
     return b"".join(budget.bounded(chunks, most_whole(), name))

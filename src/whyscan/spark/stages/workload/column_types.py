@@ -1,4 +1,4 @@
-"""The columns of the tables that a log is read for: its plans print values without their types."""
+"""Column types of tables for reading event logs, whose plans print values without types."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import TypeAlias
 from whyscan.statements.sql.table_names import meant
 
 Types: TypeAlias = Mapping[str, Mapping[str, str]]
-"""By the table's name: the types of its columns, as Spark calls them."""
+"""By table name: the Spark types of its columns."""
 
 NO_TYPES: Types = MappingProxyType({})
 
 
 def types_of(table: str | None, types: Types) -> Mapping[str, str]:
-    """The columns of the table that a plan names; none where it may be one of several."""
+    """The column types of the table that a plan names; none if several tables fit the name."""
     tables = [] if table is None else meant(types, table.replace("`", "").split("."))
     return types[tables[0]] if len(tables) == 1 else {}

@@ -1,7 +1,7 @@
-"""What a run of dbt executed: `manifest.json`, and `run_results.json` beside it.
+"""Read the queries of a dbt run from `manifest.json` and `run_results.json`.
 
-The manifest has the compiled text of each model and how it is built; the results say which of
-them ran, when, and what the warehouse says that it read.
+The manifest has the compiled SQL and the materialization of each model. The results have the
+models that ran, when, and the bytes that the warehouse reports as read.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ _NOTHING: Mapping[str, Any] = {}
 
 
 class DbtRun(Struct, frozen=True):
-    """The two documents; either may be missing."""
+    """The manifest and the results of a dbt run; either may be empty."""
 
     manifest: Mapping[str, Any] = _NOTHING
     results: Mapping[str, Any] = _NOTHING
 
 
 def is_dbt_document(entry: Mapping[str, Any]) -> bool:
-    """Whether an object is one of dbt's own."""
+    """Whether a JSON object is a dbt document."""
     metadata = entry.get("metadata")
     return isinstance(metadata, dict) and "dbt_schema_version" in metadata
 
 
 def run_of(documents: list[Mapping[str, Any]]) -> DbtRun:
-    """The documents by what they are."""
+    """The manifest and the results among some documents."""
     manifest = next((document for document in documents if "nodes" in document), _NOTHING)
     return DbtRun(
         manifest, next((document for document in documents if "results" in document), _NOTHING)
@@ -49,13 +49,13 @@ def run_of(documents: list[Mapping[str, Any]]) -> DbtRun:
 
 
 def read_dbt(run: DbtRun, origin: str, dialect: str) -> Iterator[Query | Unparsed]:
-    """Every node that ran; without results, each one of the manifest that has a text, once."""
+    """One query per node that ran; without results, one per node with compiled SQL."""
     adapter = str((run.manifest.get("metadata") or _NOTHING).get("adapter_type") or dialect)
     language = adapter if adapter in DIALECTS else dialect
     nodes: Mapping[str, Any] = run.manifest.get("nodes") or _NOTHING
     if not run.results:
         for name, node in nodes.items():
-            # A node that is no object has no text, and is told of.
+            # A node that is no object has no text; it is listed as unparsed.
             has_text = not isinstance(node, dict) or node.get("compiled_code")
             if has_text or node.get("compiled_sql"):
                 yield _read_node(node, _NOTHING, f"{origin}/{name}", language)
@@ -75,7 +75,7 @@ def _read_node(
     *,
     full_refresh: bool = False,
 ) -> Query | Unparsed:
-    """One node; one that has not the parts of its kind does not stop the others."""
+    """The query of one node; a malformed node is unparsed and does not stop the others."""
     try:
         return _node(node, result, where, dialect, full_refresh=full_refresh)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -129,12 +129,12 @@ def _config(config: Mapping[str, Any]) -> ModelSettings:
 
 
 def _target(node: Mapping[str, Any], result: Mapping[str, Any]) -> str:
-    """The table that a model fills, as dbt writes its name."""
+    """The name of the table that a model fills, as dbt writes it."""
     named = result.get("relation_name") or node.get("relation_name")
     return str(named or node.get("alias") or node.get("name") or "this")
 
 
 def _begun(result: Mapping[str, Any]) -> Any:
-    """When it was executed, not when it was compiled."""
+    """The start of the execution, else of the compilation."""
     timing = {part.get("name"): part.get("started_at") for part in result.get("timing") or ()}
     return timing.get("execute") or timing.get("compile")

@@ -1,7 +1,7 @@
-"""A workload as a DataFrame, read by executors: one row a distinct text.
+"""Read a workload on executors as a DataFrame: one row per distinct text.
 
-The pieces of a log stay together, logs are dealt out by their size, and equal texts meet on one
-executor. The functions are those that read a small workload in one process.
+One executor reads all files of a log, logs are distributed by size, and equal texts are merged on
+one executor. The functions are the same as in one process.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 TASKS_A_CORE = 4
 BYTES_A_TASK = 1 << 23
-"""Of fewer, a task costs more than reading them does."""
+"""The fewest bytes per task: a task of fewer bytes costs more than its reading."""
 BATCH = 1_000
 
 _COUNTS = ("runs", "files", "bytes", "rows", "partitions")
@@ -64,11 +64,11 @@ ROWS = pa.schema(
         ("unparsed", pa.string()),
     ]
 )
-"""`unparsed` is why an entry is no query; of a query it is NULL."""
+"""One row per query or unparsed entry. `unparsed` is the reason, NULL for a query."""
 
 _ENTRIES = "text string, entry binary"
 _OF_SPARK = re.compile(r"(?:hdfs|viewfs|webhdfs|swebhdfs|dbfs|maprfs|ofs|o3fs|cosn|oss):/")
-"""Stores that only Spark's own file systems open."""
+"""Addresses that only Spark's file systems can open."""
 
 SQL_SCHEMA = (
     "text string, dialect string, shape string, times bigint, first timestamp, last timestamp, "
@@ -87,7 +87,7 @@ def workload_frame(
     options: Mapping[str, Any] | None = None,
     types: Types = NO_TYPES,
 ) -> DataFrame:
-    """The queries of files, folders and globs, read by executors; the rows are those of `ROWS`."""
+    """The queries of files, folders and globs, read by executors, as rows of `ROWS`."""
     dialect_named(dialect)
     chosen = None if form is None else log_kind_named(form)
     most = cores(spark) * TASKS_A_CORE
@@ -109,7 +109,7 @@ def workload_frame(
 
 
 def read_by_spark(spark: SparkSession, paths: Sequence[str], tasks: int) -> DataFrame:
-    """The files of stores that Spark alone knows, those of one log in one task."""
+    """The files that only Spark can open; all files of a log are in one task."""
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
     files = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(list(paths))
@@ -123,7 +123,7 @@ def read_by_spark(spark: SparkSession, paths: Sequence[str], tasks: int) -> Data
 def _decoding(
     dialect: str, form: LogKind | None, types: Types
 ) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
-    """For `mapInArrow`: files with their content to the entries of their logs."""
+    """The function for `mapInArrow` that turns files with content into entries."""
 
     def read(batches: Batches) -> Iterator[pa.RecordBatch]:
         files = []
@@ -139,7 +139,7 @@ def _decoding(
 
 
 def _dealt(logs: Sequence[QueryLog], tasks: int) -> list[list[QueryLog]]:
-    """The logs in so many bundles of about one size."""
+    """The logs in `tasks` bundles of about equal size."""
     bundles: list[list[QueryLog]] = [[] for _ in range(tasks)]
     sizes = [0] * tasks
     for log in sorted(logs, key=_size, reverse=True):
@@ -156,7 +156,7 @@ def _size(log: QueryLog) -> int:
 def _reading(
     dialect: str, form: LogKind | None, types: Types
 ) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
-    """For `mapInArrow`: bundles of logs to their entries."""
+    """The function for `mapInArrow` that turns bundles of logs into entries."""
 
     def read(batches: Batches) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -186,7 +186,7 @@ def _batch(entries: Sequence[Query | Unparsed]) -> pa.RecordBatch:
 
 
 def _gathering(batches: Batches) -> Iterator[pa.RecordBatch]:
-    """For `mapInArrow`: entries whose equal texts are all here, to rows."""
+    """For `mapInArrow`: merge entries into rows; equal texts are in the same task."""
     entries = (
         pickle.loads(entry.as_py())  # noqa: S301 - written by the executors before
         for batch in batches
@@ -236,14 +236,14 @@ def _unparsed_row(entry: Unparsed) -> dict[str, Any]:
 
 
 def to_frame(spark: SparkSession, workload: Workload) -> DataFrame:
-    """A workload that was read in this process, as the rows that executors make of one."""
+    """A workload as a DataFrame with the same rows as `workload_frame`."""
     table = pa.Table.from_batches(_rows(workload), schema=ROWS)
     with uncarried():
         return spark.createDataFrame(table, SQL_SCHEMA)
 
 
 def from_frame(frame: DataFrame) -> Workload:
-    """The rows of a workload as its records, in this process."""
+    """The workload of a DataFrame of `workload_frame`."""
     with uncarried():
         rows = frame.toArrow().to_pylist()
     queries = tuple(_query(row) for row in rows if row["unparsed"] is None)
@@ -269,11 +269,11 @@ def _query(row: Mapping[str, Any]) -> Query:
         tuple(row["origins"]),
         tuple(ActualScan(**scan) for scan in row["actual"]),
         tuple(row["notes"]),
-        # Tables of workloads that were written before have no such column.
+        # Workload tables of earlier releases have no such column.
         row.get("namespace") or "",
     )
 
 
 def _utc(moment: datetime | None) -> datetime | None:
-    """Spark gives times back in the session's zone."""
+    """A time in UTC; Spark returns times in the session's zone."""
     return None if moment is None else moment.astimezone(UTC)

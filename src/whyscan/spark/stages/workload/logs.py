@@ -1,7 +1,7 @@
-"""The files of a workload: what was named, a file, a folder or a glob, as logs to be read.
+"""List the logs in files, folders and globs that a user names.
 
-Files that only make sense together are one log: the pieces of a rolling event log in their order,
-and dbt's manifest with the results of its run.
+Files that belong together are one log: the pieces of a rolling event log in order, and dbt's
+manifest with the results of its run.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ _NO_LOG = re.compile(r"[._].*|appstatus_.*|.*\.crc")
 
 
 class QueryLogFile(Struct, frozen=True):
-    """One file: the folder that it was found in, its path there, and how to reach its store.
+    """One file: its folder, its path in the folder, and the storage options.
 
-    `content` is all of it where Spark has read it, from a store that only Spark knows.
+    `content` is the whole file if Spark has read it, from a store that only Spark can open.
     """
 
     folder: str
@@ -50,7 +50,7 @@ class QueryLogFile(Struct, frozen=True):
 
     @property
     def shown(self) -> str:
-        """Its full name, for people."""
+        """The full path, for people."""
         return f"{self.folder.rstrip('/')}/{self.path}"
 
     def __repr__(self) -> str:
@@ -61,14 +61,14 @@ class QueryLogFile(Struct, frozen=True):
         return QueryLogFile, (self.folder, self.path, self.size, dict(self.options), self.content)
 
     def on_disk(self) -> Path | None:
-        """Where it is on this machine; None in an object store."""
+        """The path on this machine; None in an object store."""
         if self.content is not None:
             return None
         store = recorded_folder(self.folder, self.options)
         return None if store.folder is None else Path(store.folder, self.path)
 
     def chunks(self) -> Iterator[bytes]:
-        """Its bytes, a few megabytes at a time."""
+        """The bytes in chunks of 4 MB."""
         if self.content is not None:
             for start in range(0, len(self.content), CHUNK):
                 yield self.content[start : start + CHUNK]
@@ -90,18 +90,18 @@ class QueryLogFile(Struct, frozen=True):
             raise StorageError(f"cannot read {self.shown}: {why.lower()}") from error
 
     def beginning(self) -> bytes:
-        """Enough of its bytes to tell what it is."""
+        """The first chunk, which shows the kind of the file."""
         return next(self.chunks(), b"")
 
 
 class QueryLog(Struct, frozen=True):
-    """What is read as one: a file, or several that belong together, in their order."""
+    """One log: a file, or several files that belong together, in order."""
 
     files: tuple[QueryLogFile, ...]
 
     @property
     def name(self) -> str:
-        """What its entries are said to be from: the last part of its name."""
+        """The name in the origins of its entries: the file, or the folder of several files."""
         first = self.files[0]
         if len(self.files) > 1 or is_rolling(first):
             return first.shown.split("/")[-2]
@@ -109,7 +109,7 @@ class QueryLog(Struct, frozen=True):
 
 
 def is_rolling(file: QueryLogFile) -> bool:
-    """Whether it is a piece of a rolling event log of Spark."""
+    """Whether a file is a piece of a rolling event log of Spark."""
     folder = file.shown.split("/")[-2:-1]
     return folder != [] and folder[0].startswith("eventlog_v2_")
 
@@ -117,8 +117,8 @@ def is_rolling(file: QueryLogFile) -> bool:
 def find_logs(
     named: str | Sequence[str], options: Mapping[str, Any] | None = None
 ) -> tuple[QueryLog, ...]:
-    """The logs that were named, each once; an error where a name has none."""
-    # A name is a sequence too, of which the first is the root of the disk.
+    """The logs in some paths, each once; an error if a path has none."""
+    # A string is a sequence too: its first item could be "/".
     named = [named] if isinstance(named, str) else named
     if not named:
         raise UsageError("no workload was named", hint="name a file, a folder or a glob")
@@ -147,7 +147,7 @@ def _files(text: str, options: Mapping[str, Any]) -> Iterator[QueryLogFile]:
 
 
 def _one_file(place: Location, options: Mapping[str, Any]) -> QueryLogFile | None:
-    """What was named, if it is a file."""
+    """The file at a location, None if it is a folder."""
     folder, _, name = place.path.rpartition("/")
     above = f"{place.store}/{folder}" if place.store else folder or "/"
     if not place.store:
@@ -166,12 +166,12 @@ def _listed(store: Store) -> Iterator[tuple[str, int]]:
 
 
 def is_hidden(path: str) -> bool:
-    """Whether a file or a folder above it is no log by its name."""
+    """Whether the name of a file or of a folder above it shows that it is no log."""
     return any(_NO_LOG.fullmatch(part) for part in path.split("/"))
 
 
 def together(files: Iterable[QueryLogFile]) -> tuple[QueryLog, ...]:
-    """In the order of their names, those that belong together as one."""
+    """The files as logs, ordered by name."""
     return tuple(_logs(files))
 
 
@@ -189,7 +189,7 @@ def _logs(files: Iterable[QueryLogFile]) -> Iterator[QueryLog]:
 
 
 def _pieces(files: Sequence[QueryLogFile]) -> list[QueryLogFile]:
-    """The pieces of a rolling log in their order; a compacted one stands for all before it."""
+    """The pieces of a rolling log in order; a compacted piece replaces all before it."""
     named = [(file, _ROLLING.fullmatch(file.name)) for file in files]
     pieces = [(int(match["at"]), match["compact"], file) for file, match in named if match]
     begin = max((at for at, compact, _ in pieces if compact), default=0)

@@ -1,4 +1,4 @@
-"""Whether a text is a statement that can be explained."""
+"""Check whether a text is a statement that can be explained."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from whyscan.statements.sql.syntax import parse_statement
 
 
 def problem_of(text: str, dialect: str) -> str | None:
-    """Why a text cannot be explained, whatever its tables; None where it can.
+    """Why a text cannot be explained, whatever its tables are; None if it can.
 
-    A statement that only changes settings or defines a name is no error of anybody's, and reads
-    nothing either.
+    A statement that only changes settings or defines a name reads nothing: it has a reason too.
     """
     try:
         sql = incremental_run(text, dialect.lower()).sql if is_model(text) else text

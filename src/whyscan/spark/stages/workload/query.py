@@ -1,4 +1,4 @@
-"""A workload: many queries with how often they ran, and what engines say that they read."""
+"""The records of a workload: queries, their number of runs, and what engines report as read."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 __all__ = ["ActualScan", "Query", "Unparsed", "Workload", "grouped", "shape_of"]
 
 MOST_ORIGINS = 20
-"""Of one text: a query that ran a million times need not say a million times where."""
+"""The most origins that are kept per query: a query may have a million runs."""
 
 
 class ActualScan(Struct, frozen=True):
-    """What an engine says that it read of one table: sums over `runs`, None where it does not say.
+    """What an engine reports as read of one table: sums over `runs`; None if it does not report.
 
-    `table` is the name or the address by which the engine knows it.
+    `table` is the engine's name or address of the table.
     """
 
     table: str
@@ -33,13 +33,13 @@ class ActualScan(Struct, frozen=True):
 
 
 class Query(Struct, frozen=True):
-    """One distinct text, and every run of it.
+    """One distinct text with all its runs.
 
-    `first` and `last` are in UTC, None where no log says when. `days` counts the runs of each ISO
-    date that is known. `bytes_read` is the sum over all runs, None where one of them does not say.
-    `origins` are the first of the places that it stands at. `notes` say what of a text that was
-    made of a plan is not in it. `namespace` is the catalog and schema, `lake.sales`, that names
-    without one are of; empty where no log says so.
+    `first` and `last` are times in UTC, None if no log has a time. `days` counts the runs per ISO
+    date, as far as the logs have times. `bytes_read` is the sum over all runs, None if one run has
+    no number. `origins` are the first places in the logs. `notes` name the parts of a plan that
+    are missing in a text that was made from it. `namespace` is the catalog and schema of
+    unqualified table names, such as `lake.sales`; empty if no log has it.
     """
 
     text: str
@@ -61,7 +61,7 @@ class Query(Struct, frozen=True):
 
 
 class Unparsed(Struct, frozen=True):
-    """An entry of a log that is no query that can be explained: where, what, and why."""
+    """An entry of a log that cannot be explained as a query: its place, its text, and why."""
 
     origin: str
     text: str
@@ -70,29 +70,29 @@ class Unparsed(Struct, frozen=True):
 
 
 class Workload(Struct, frozen=True):
-    """The distinct queries of some logs, and every entry that is none."""
+    """The distinct queries of some logs, and the entries that are no queries."""
 
     queries: tuple[Query, ...] = ()
     unparsed: tuple[Unparsed, ...] = ()
 
     @property
     def taken(self) -> int:
-        """How many entries of the logs are queries: runs, not distinct texts."""
+        """The number of log entries that are queries: runs, not distinct texts."""
         return sum(query.times for query in self.queries)
 
     @property
     def left(self) -> int:
-        """How many entries are none, each listed in `unparsed`."""
+        """The number of log entries that are no queries; `unparsed` lists them."""
         return sum(entry.times for entry in self.unparsed)
 
     @property
     def entries(self) -> int:
-        """How many entries the logs have."""
+        """The number of all log entries."""
         return self.taken + self.left
 
 
 def grouped(queries: Iterable[Query]) -> tuple[Query, ...]:
-    """One query for each text, dialect and namespace, in the order in which they first appear."""
+    """One query per text, dialect and namespace, in order of first appearance."""
     runs: dict[tuple[str, str, str], list[Query]] = {}
     for query in queries:
         runs.setdefault((query.text, query.dialect, query.namespace), []).append(query)
@@ -122,7 +122,7 @@ def _merged(runs: Sequence[Query]) -> Query:
 
 
 def _scans(queries: Sequence[Query]) -> tuple[ActualScan, ...]:
-    """One for each scan of the text: the second scan of a table stays the second in every run."""
+    """One sum per scan of the text; the nth scan of a table is added to the nth of other runs."""
     scans: dict[tuple[str, int], list[ActualScan]] = {}
     for query in queries:
         scans_so_far: dict[str, int] = {}
@@ -143,7 +143,7 @@ def _scans(queries: Sequence[Query]) -> tuple[ActualScan, ...]:
 
 
 def total(parts: Sequence[int | None]) -> int | None:
-    """The sum of what is known, None where a part of it is not."""
+    """The sum, None if a number is unknown or there is none."""
     numbers = [part for part in parts if part is not None]
     return sum(numbers) if len(numbers) == len(parts) and numbers else None
 

@@ -1,6 +1,6 @@
-"""Logs of queries in rows, as CSV, Parquet or lines of JSON: one row for a run, or for many.
+"""Read query logs with one row per run, or per query: CSV, Parquet or lines of JSON.
 
-Columns are found by their names, whatever their case and punctuation.
+Columns are identified by name, without regard to case and punctuation.
 """
 
 from __future__ import annotations
@@ -85,9 +85,9 @@ COLUMNS = {
     "catalog": ("catalog_name", "database_name"),
     "schema": ("schema_name", "current_schema"),
 }
-"""What a column of a log may be called, without regard to case and punctuation.
+"""The column names of each meaning, without regard to case and punctuation.
 
-Of several the first one here counts: where there is a `query_text`, `query` is its number.
+If a log has several, the first name in the list wins: beside `query_text`, `query` is a number.
 """
 
 _NAMES = {
@@ -101,21 +101,21 @@ _DELIMITERS = ",;\t|"
 _LONGEST_FIELD = 1 << 24
 _BATCH = 10_000
 _BYTES_A_ROW = 100
-"""What a row takes beside its text, about."""
+"""The approximate memory of a row without its text."""
 _MOST = 1 << 63
 # A number of seconds since 1970 that is larger would be thousands of years from now.
 _MILLISECONDS, _MICROSECONDS, _NANOSECONDS = 10**11, 10**14, 10**17
 
 
 class Row(Struct, frozen=True):
-    """A row of a log: where it is, and what its columns mean."""
+    """A row of a log: its origin, and its values by meaning."""
 
     origin: str
     values: Mapping[str, Any]
 
 
 def meanings(columns: Sequence[str]) -> dict[str, str]:
-    """The column for each meaning: of those that go by one of its names, that of the first name."""
+    """The column of each meaning; if several columns fit, the one with the first name."""
     best: dict[str, tuple[int, str]] = {}
     for column in columns:
         meaning_and_rank = _NAMES.get(re.sub(r"[^a-z0-9]", "", column.lower()))
@@ -127,7 +127,7 @@ def meanings(columns: Sequence[str]) -> dict[str, str]:
 
 
 def read_row(row: Row, dialect: str) -> Query | Unparsed:
-    """One row as its query."""
+    """The query of a row."""
     text = str(row.values.get("text") or "").strip()
     if not text:
         return Unparsed(row.origin, "", "the row has no query")
@@ -157,16 +157,13 @@ def read_row(row: Row, dialect: str) -> Query | Unparsed:
 
 
 def _namespace(values: Mapping[str, Any]) -> str:
-    """The schema of the session and what it is in; a catalog alone does not say where a name is."""
+    """Catalog and schema of the session; empty without a schema."""
     schema, catalog = (str(values.get(part) or "") for part in ("schema", "catalog"))
     return f"{catalog}.{schema}" if schema and catalog else schema
 
 
 def _count(value: Any, default: int | None) -> int | None:
-    """A whole number, also as `1,000` or as programs print one that may be missing: `1000.0`.
-
-    None where it is no count.
-    """
+    """A count, also written as `1,000` or `1000.0`; None if the value is no count."""
     if value is None or value == "" or _is_nan(value):
         return default
     if isinstance(value, bool):
@@ -181,12 +178,12 @@ def _count(value: Any, default: int | None) -> int | None:
 
 
 def _is_nan(value: Any) -> bool:
-    """What pandas has for a number that is missing."""
+    """Whether a value is NaN, which pandas writes for a missing number."""
     return isinstance(value, float) and isnan(value)
 
 
 def parsed_time(value: Any) -> tuple[datetime | None, tuple[str, ...]]:
-    """A time in UTC, None where none is told, and a note where it cannot be read."""
+    """A time in UTC, None if it is missing, and a note if it cannot be read."""
     if value is None or value == "":
         return None, ()
     try:
@@ -196,7 +193,7 @@ def parsed_time(value: Any) -> tuple[datetime | None, tuple[str, ...]]:
 
 
 def _moment(value: Any) -> datetime:
-    """A time in UTC: ISO text, or a number since 1970; without a zone it is UTC already."""
+    """A time in UTC, from ISO text or a number since 1970; a time without a zone is UTC."""
     if isinstance(value, str) and not _NUMBER.fullmatch(value.strip()):
         text = value.strip()
         value = datetime.fromisoformat(f"{text[:-4]}Z" if text.endswith(" UTC") else text)
@@ -212,7 +209,7 @@ def _moment(value: Any) -> datetime:
 
 
 class _Chunked(RawIOBase):
-    """Chunks as a file."""
+    """A file object that reads chunks of bytes."""
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
         self._chunks = iter(chunks)
@@ -230,8 +227,8 @@ class _Chunked(RawIOBase):
 
 
 def csv_rows(chunks: Iterable[bytes], origin: str) -> Iterator[Row | Unparsed]:
-    """The rows of a CSV; a line is where its row ends."""
-    # A byte that is no text spoils its own row, and not those behind it.
+    """The rows of a CSV file; the line number of a row is that of its last line."""
+    # An invalid byte makes only its own row unreadable.
     skipped: list[int] = []
     raw = BufferedReader(_Chunked(_short_lines(chunks, skipped)))
     text = TextIOWrapper(raw, "utf-8-sig", errors="surrogateescape", newline="")
@@ -260,19 +257,19 @@ def csv_rows(chunks: Iterable[bytes], origin: str) -> Iterator[Row | Unparsed]:
 
 
 class _InsideQuotes(Exception):
-    """A line that is too long is a part of a row, and nobody can tell where that row ends."""
+    """A line that is too long is inside a quoted field, so that the end of its row is unknown."""
 
 
 def _short_lines(chunks: Iterable[bytes], skipped: list[int]) -> Iterator[bytes]:
-    """The lines, an empty one in place of each that is too long, whose number is `skipped`.
+    """The lines, with an empty line for each one that is too long; `skipped` gets its number.
 
-    What goes must be whole rows: quotes before it and in it must come in pairs.
+    Only whole rows may be skipped: the quotes before the line and in it must come in pairs.
     """
     longest, number, quotes = longest_line(), 1, 0
     parts: list[bytes] = []
     size = quotes_of_line = 0
     for chunk in chunks:
-        # Together: a file of many short lines is read chunk by chunk.
+        # The short lines of a chunk are joined: one yield per chunk is faster.
         short: list[bytes] = []
         for piece in _CSV_LINE.findall(chunk):
             size += len(piece)
@@ -298,7 +295,7 @@ def _short_lines(chunks: Iterable[bytes], skipped: list[int]) -> Iterator[bytes]
 
 
 def _is_text(value: str) -> bool:
-    """Whether no byte of it escaped as half a character."""
+    """Whether a text has no surrogate escapes, which stand for invalid bytes."""
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -315,7 +312,7 @@ def _no_column(names: Sequence[str]) -> str:
 
 
 def parquet_rows(file: QueryLogFile) -> Iterator[Row | Unparsed]:
-    """The rows of a Parquet file, a batch of them at a time."""
+    """The rows of a Parquet file, read in batches."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -331,7 +328,7 @@ def parquet_rows(file: QueryLogFile) -> Iterator[Row | Unparsed]:
         if "text" not in columns:
             yield Unparsed(file.name, "", _no_column(names))
             return
-        # A text that is written once, for a million rows, is held once.
+        # With dictionaries, a text that a million rows share is in memory once.
         texts = [name for name in columns.values() if _is_text_column(schema.field(name).type)]
         opened = pq.ParquetFile(source, read_dictionary=texts)
         yield from _groups(opened, columns, file)
@@ -348,9 +345,9 @@ def _is_text_column(kind: pa.DataType) -> bool:
 def _groups(
     opened: pq.ParquetFile, columns_by_meaning: Mapping[str, str], file: QueryLogFile
 ) -> Iterator[Row | Unparsed]:
-    """The rows of each row group that fits into memory, as long as they are not too many.
+    """The rows of each row group that fits into memory, up to a limit.
 
-    A file of a few bytes may claim a billion rows of one value: time follows its size.
+    A file of a few bytes may claim a billion rows of one value: the limit follows the file's size.
     """
     metadata = opened.metadata
     wanted = set(columns_by_meaning.values())
@@ -387,7 +384,7 @@ def _groups(
 
 
 def _values(column: pa.Array) -> list[Any]:
-    """The values of a column; as text what Python has not, such as a time in the year 10000."""
+    """The values of a column; a value that Python cannot have (year 10000) becomes text."""
     import pyarrow as pa
 
     if isinstance(column, pa.DictionaryArray):
@@ -410,12 +407,12 @@ def _value(scalar: pa.Scalar) -> Any:
 
 
 def _text(value: bytes) -> str:
-    """Hive and Impala write texts as bytes without a word that they are texts."""
+    """The text of a binary value: Hive and Impala write texts without the string type."""
     return value.decode("utf-8", "surrogateescape")
 
 
 def json_row(entry: Mapping[str, Any], origin: str) -> Row | Unparsed:
-    """An object of JSON as a row."""
+    """A JSON object as a row."""
     columns = meanings(list(entry))
     if "text" not in columns:
         return Unparsed(origin, "", _no_column(list(entry)))

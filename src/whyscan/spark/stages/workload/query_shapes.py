@@ -1,4 +1,4 @@
-"""The shape of a statement: what is left when its values are not looked at."""
+"""The shape of a statement: its text without literals."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _NO_SPACE_AFTER = frozenset({"(", ".", "["})
 
 
 def shape_of(text: str, dialect: str) -> str:
-    """The statement with `?` for each literal and each list of them; equal shapes, equal texts.
+    """The statement with `?` for each literal and each list of literals.
 
-    Space, comments, the case of words and the sign of a number make no difference. What is no SQL
-    has itself for a shape.
+    Space, comments, the case of words and the signs of numbers make no difference. The shape of a
+    text that is no SQL is the text.
     """
     try:
         tokens = dialect_named(dialect).tokenize(text)
@@ -40,13 +40,13 @@ def shape_of(text: str, dialect: str) -> str:
 
 
 def _words(tokens: Sequence[Token], text: str) -> list[str]:
-    """Keywords in capitals, other words in small letters, literals as `?`, quoted names as is.
+    """Keywords in upper case, other words in lower case, literals as `?`, quoted names as is.
 
     `'it''s'` is two tokens and one literal.
     """
     end, words = 0, list[str]()
     for token in tokens:
-        # `5L` is several tokens at one place: the literal comes first.
+        # `5L` gives several tokens at one position: the literal is the first.
         if token.start < end or token.token_type is TokenType.SEMICOLON:
             continue
         end = token.end + 1
@@ -62,7 +62,7 @@ def _words(tokens: Sequence[Token], text: str) -> list[str]:
 
 
 def _without_signs(words: Sequence[str]) -> Iterator[str]:
-    """Without the minus of a negative literal: no operand stands before it."""
+    """The words without the signs of literals: a sign is not after an operand."""
     before = "("
     for word, behind in pairwise([*words, ""]):
         if word in {"-", "+"} and behind == HIDDEN and not _is_operand(before):

@@ -1,6 +1,6 @@
-"""Logs of any kind as one workload: what each file is, is told by its content.
+"""Read logs of any kind as one workload; the content of a file decides its kind.
 
-Every entry of every log is a query or is listed as unparsed. One log that cannot be read does not
+Every entry of every log becomes a query or an unparsed entry. A log that cannot be read does not
 stop the others.
 """
 
@@ -48,16 +48,16 @@ if TYPE_CHECKING:
 
 _MALFORMED = (LookupError, TypeError, ValueError, AttributeError)
 _NO_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""What the decoder raises for no JSON, for bytes that are no text, and for what is too deep."""
+"""The errors of the JSON decoder: invalid JSON, invalid UTF-8, too many levels."""
 MOST_UNPARSED = 20_000
-"""Entries that are no queries and are listed one by one."""
+"""The most unparsed entries that are listed one by one."""
 MOST_UNGROUPED = 100_000
-"""Runs that wait to be put together: memory follows the distinct texts, not the runs."""
+"""The most runs in memory before equal texts are merged: memory follows the distinct texts."""
 CUT = "the log ends in the middle of an entry, as one that is still being written"
 
 
 class LogKind(StrEnum):
-    """What a log is. JSON holds rows or events of Trino, each object by what it has."""
+    """The kinds of logs. A JSON log has rows or Trino events; each object is checked."""
 
     SQL = "sql"
     CSV = "csv"
@@ -78,9 +78,9 @@ def read_workload(
 ) -> Workload:
     """The queries of files, folders and globs, each distinct text once.
 
-    `dialect` is of the texts that do not say theirs; `form` is what the files are, None to tell
-    by looking. `options` are for the stores that they lie in. `types` are those of columns, by
-    the names of their tables: with them, more of an event log's filters can be read.
+    `dialect` is the dialect of texts whose log names none. `form` is the kind of the files; None
+    means that their content decides. `options` are storage options. `types` are column types by
+    table name: with them, more filters of event logs can be read.
     """
     dialect_named(dialect)
     chosen = None if form is None else log_kind_named(form)
@@ -89,7 +89,7 @@ def read_workload(
 
 
 def log_kind_named(name: str) -> LogKind:
-    """The form by its name; UsageError where there is none."""
+    """The kind of log of a name; UsageError for an unknown name."""
     try:
         return LogKind(name.lower())
     except ValueError:
@@ -98,7 +98,7 @@ def log_kind_named(name: str) -> LogKind:
 
 
 def gathered(entries: Iterable[Query | Unparsed]) -> Workload:
-    """The entries as a workload: texts once, and those that are no statement among the unparsed."""
+    """The workload of some entries: each text once; texts that are no statement are unparsed."""
     runs: list[Query] = []
     unparsed: list[Unparsed] = []
     most = limit = MOST_UNGROUPED
@@ -124,9 +124,10 @@ def gathered(entries: Iterable[Query | Unparsed]) -> Workload:
 
 
 def _statements(query: Query) -> Iterator[Query]:
-    """The statements of an entry that has several, each as often; what each read is not told.
+    """The statements of an entry, each with the runs of the entry.
 
-    Definitions of views belong to the statement behind them.
+    If there are several, the bytes read per statement are unknown. The definition of a view goes
+    with the statements after it that use it.
     """
     text, dialect = query.text, query.dialect
     if ";" not in text.rstrip("; \n") or problem_of(text, dialect) is None:
@@ -148,9 +149,9 @@ def _first(origins: Sequence[str]) -> str:
 
 
 def _grouped(unparsed: Iterable[Unparsed]) -> tuple[Unparsed, ...]:
-    """Equal texts of one reason once, by where the first of them stands; without a text, each.
+    """One entry per text and reason, with the first origin; entries without text stay separate.
 
-    Beyond so many, those of one reason are counted with the first of them that has no place left.
+    Above `MOST_UNPARSED` entries, further entries are counted in one entry per reason.
     """
     entries: dict[tuple[str, str, str], Unparsed] = {}
     for entry in unparsed:
@@ -166,7 +167,7 @@ def _grouped(unparsed: Iterable[Unparsed]) -> tuple[Unparsed, ...]:
 def read_log(
     log: QueryLog, dialect: str, form: LogKind | None = None, types: Types = NO_TYPES
 ) -> Iterator[Query | Unparsed]:
-    """The entries of one log; a log that cannot be read is an entry that says so."""
+    """The entries of one log; a log that cannot be read gives one unparsed entry."""
     try:
         yield from _read(log, dialect, form or form_of(log), types)
     except WhyscanError as error:
@@ -254,17 +255,17 @@ def _entry(entry: Mapping[str, Any], origin: str, dialect: str) -> Iterator[Quer
 
 
 def _objects(file: QueryLogFile, tail: Tail) -> Iterator[tuple[str, Mapping[str, Any] | Unparsed]]:
-    """The objects of a file: one a line, or the whole of it one object or an array of them."""
+    """The JSON objects of a file: one per line, or one document that is an object or an array."""
     every = lines(_plain(file, tail), tail)
     first = next((line for line in every if line.content is None or line.content.strip()), None)
-    # A file without a line is no object either.
+    # An empty file gives one unparsed entry.
     first = first or LogLine(1, b"")
     rest: Iterable[LogLine] = every
     if first.content is not None and not isinstance(_decoded(first.content), dict):
         rest = list(_in_memory(every, file.shown))
         texts = [line.content for line in (first, *rest)]
         document = None if None in texts else _decoded(b"\n".join(filter(None, texts)))
-        # Not even a part of it is JSON, or only its first line is not.
+        # One JSON document, or no JSON at all; else only the first line is no object.
         if document is not None or not any(isinstance(_decoded(text), dict) for text in texts):
             listed = document if isinstance(document, list) else [document]
             for at, entry in enumerate(listed, start=1):
@@ -279,10 +280,10 @@ def _objects(file: QueryLogFile, tail: Tail) -> Iterator[tuple[str, Mapping[str,
 
 
 def _in_memory(every: Iterable[LogLine], name: str) -> Iterator[LogLine]:
-    """The lines, as long as they fit into memory together."""
+    """The lines of a file that is one JSON document; an error if they do not fit into memory."""
     size, most = 0, most_whole()
     for line in every:
-        # A short line takes memory, too.
+        # 100 bytes for the object of each line.
         size += 100 + len(line.content or b"")
         if size > most:
             raise budget.too_large(name, "it is one document of JSON, which is read whole", size)
@@ -290,7 +291,7 @@ def _in_memory(every: Iterable[LogLine], name: str) -> Iterator[LogLine]:
 
 
 def _decoded(line: bytes | None) -> Any:
-    """What a text of JSON holds; None where it is none."""
+    """The value of a JSON text; None if it is no JSON."""
     if line is None:
         return None
     try:
@@ -306,7 +307,7 @@ def _object(entry: Any, origin: str) -> Mapping[str, Any] | Unparsed:
 
 
 def form_of(log: QueryLog) -> LogKind:
-    """What a log is: by how its first file begins, and by its name where that says nothing."""
+    """The kind of a log: from the first bytes of its first file, else from the file name."""
     file = log.files[0]
     if file.name in DBT_FILES:
         return LogKind.DBT

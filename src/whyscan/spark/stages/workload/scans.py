@@ -1,4 +1,4 @@
-"""The scans of a workload's queries: each with its table, its predicate and its columns."""
+"""List the scans of a workload's queries, each with its table, predicate and columns."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     Batches = Iterable[pa.RecordBatch]
 
 FEWEST_A_TASK = 50
-# Spark's word before a path.
+# The format that Spark SQL has before a path.
 _FORMAT = re.compile(r"^(?:delta|iceberg|parquet)\.(?=/|\w+:/)", re.IGNORECASE)
 
 ROWS = pa.schema(
@@ -55,7 +55,7 @@ ROWS = pa.schema(
         ("unparsed", pa.string()),
     ]
 )
-"""One row a scan. A query that cannot be read has one without a table, and `unparsed` says why."""
+"""One row per scan. A query that cannot be bound has one row without a table, with the reason."""
 
 SQL_SCHEMA = (
     "query string, dialect string, shape string, table string, alias string, predicate string, "
@@ -71,7 +71,7 @@ def workload_scans(
     *,
     timezone: str = "UTC",
 ) -> DataFrame:
-    """Every scan of every query, bound to the tables on executors; the rows are those of `ROWS`."""
+    """Every scan of every query, bound to the tables on executors, as rows of `ROWS`."""
     tables = pin_all(sources)
     tasks = max(1, min(cores(spark) * TASKS_A_CORE, len(workload.queries) // FEWEST_A_TASK))
     work = [pickle.dumps(workload.queries[start::tasks]) for start in range(tasks)]
@@ -91,7 +91,7 @@ def workload_scans(
 def _binding(
     tables: Sequence[Pinned], timezone: str
 ) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
-    """For `mapInArrow`: bundles of queries to the rows of their scans."""
+    """The function for `mapInArrow` that turns bundles of queries into rows of scans."""
 
     def bound(batches: Batches) -> Iterator[pa.RecordBatch]:
         named_tables = NamedTables(tables)
@@ -105,7 +105,7 @@ def _binding(
 
 
 class NamedTables(Tables):
-    """The tables of the run, and whatever else a query names by its path or its catalog's name."""
+    """The tables of the run, and further tables that a query names by path or catalog name."""
 
     def __init__(self, pinned: Sequence[Pinned]) -> None:
         super().__init__(pinned)
@@ -113,7 +113,7 @@ class NamedTables(Tables):
         self._options = pinned[0].options if pinned else {}
 
     def run_name(self, name: str) -> str:
-        """What the run calls a table that a query names, by its path perhaps."""
+        """The run's name of a table that a query names, maybe by its path."""
         return self._by_place.get(place(_FORMAT.sub("", name)), name)
 
     def opened(self, name: str, version: WrittenVersion | None) -> Snapshot:
@@ -126,7 +126,7 @@ class NamedTables(Tables):
 
 
 def scans_of(query: Query, tables: NamedTables, timezone: str) -> Iterator[dict[str, Any]]:
-    """The rows of one query."""
+    """One row per scan of a query."""
     row: dict[str, Any] = {
         "query": query.text,
         "dialect": query.dialect,

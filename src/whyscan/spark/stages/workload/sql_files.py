@@ -1,12 +1,12 @@
-"""The statements of a SQL file.
+"""Read the statements of a SQL file as queries.
 
-Comments right before a statement may name it and say how often it ran:
+Comments directly before a statement may have its name and its number of runs:
 
     -- name: daily revenue
     -- times: 40
     SELECT …;
 
-A view that the file defines goes with the statements behind it that use it.
+The definition of a view is put before each later statement that uses it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _DOTTED = 2
 
 
 def read_sql(text: str, origin: str, dialect: str) -> Iterator[Query | Unparsed]:
-    """Each statement of a file; a model of dbt is one."""
+    """One query per statement of a file; a dbt model is one statement."""
     if is_model(text):
         yield Query(text.strip(), dialect, origins=(origin,))
         return
@@ -76,7 +76,7 @@ def _statements(tokens: Sequence[Token]) -> Iterator[list[Token]]:
 
 
 def _view(statement: Sequence[Token]) -> str | None:
-    """The name that `CREATE VIEW name` defines, in small letters; None for other statements."""
+    """The lower-case name that `CREATE VIEW name` defines; None for other statements."""
     words = [token.text.upper() for token in statement]
     if words[0] != "CREATE" or "VIEW" not in words:
         return None
@@ -92,7 +92,7 @@ def _view(statement: Sequence[Token]) -> str | None:
 
 
 def _views_of(statement: Sequence[Token], views: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """The views of the file that a statement names, behind those that they use themselves."""
+    """The definitions of the views that a statement uses; a view comes after those it uses."""
     words = {token.text.lower() for token in statement[1:]}
     used = [definitions for name, definitions in views.items() if name in words]
     return tuple(dict.fromkeys(definition for definitions in used for definition in definitions))

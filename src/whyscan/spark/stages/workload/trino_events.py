@@ -1,4 +1,4 @@
-"""Trino's `QueryCompletedEvent` as JSON, as its event listeners write it."""
+"""Read Trino's `QueryCompletedEvent` in JSON, as Trino's event listeners write it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ DIALECT = "trino"
 
 
 def trino_event(entry: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The event of Trino's in an object: of a query that ended, or one that began; None for others.
+    """The Trino event in a JSON object, of a query that began or ended; None if there is none.
 
-    The HTTP listener sends it as it is, the Kafka listener in an envelope.
+    The HTTP listener sends the event itself, the Kafka listener puts it into an envelope.
     """
     payload = entry.get("eventPayload")
     event: Mapping[str, Any] = payload if isinstance(payload, dict) else entry
@@ -27,7 +27,7 @@ def trino_event(entry: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def read_trino(event: Mapping[str, Any], origin: str) -> Query | Unparsed:
-    """A query that ended, well or not: it has read what it has read."""
+    """The query of an event that has statistics; a failed query has read data too."""
     metadata, statistics = event["metadata"], event.get("statistics")
     where = f"{origin} ({metadata['queryId']})"
     text = executed(str(metadata["query"] or ""), metadata.get("preparedQuery")).strip()
@@ -51,14 +51,14 @@ def read_trino(event: Mapping[str, Any], origin: str) -> Query | Unparsed:
 
 
 def _namespace(context: Any) -> str:
-    """The catalog and schema of the session; without both, tables are named by them."""
+    """Catalog and schema of the session; empty if one is missing: then names are qualified."""
     session = context if isinstance(context, dict) else {}
     parts = [session.get("catalog"), session.get("schema")]
     return ".".join(str(part) for part in parts) if all(parts) else ""
 
 
 def _scan(table_input: Mapping[str, Any]) -> ActualScan:
-    """What was read of one table. Iceberg's connector counts files, Hive's lists partitions."""
+    """What was read of one table. The Iceberg connector counts files, Hive lists partitions."""
     parts = (table_input.get("catalogName"), table_input.get("schema"), table_input.get("table"))
     metrics, connector = table_input.get("connectorMetrics"), table_input.get("connectorInfo")
     files = metrics.get("dataFiles") if isinstance(metrics, dict) else None

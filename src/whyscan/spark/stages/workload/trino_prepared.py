@@ -1,6 +1,6 @@
-"""The statement that `EXECUTE` runs: what was prepared, with its values in the places of `?`.
+"""Restore the statement that Trino's `EXECUTE` runs: the prepared text with values for each `?`.
 
-Drivers of Trino send every statement with parameters like that.
+Trino's drivers send every statement with parameters in this way.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _EXECUTE = re.compile(
 
 
 def executed(text: str, prepared: str | None) -> str:
-    """The statement behind a text; the text itself where it executes nothing that is known.
+    """The statement that a text executes; the text itself if it is no EXECUTE.
 
-    Where the values do not fit, the places stay: they may have any value.
+    If the number of values differs from the number of `?`, each `?` stays: it may be any value.
     """
     match = _EXECUTE.fullmatch(text)
     if match is None:
@@ -57,7 +57,7 @@ def _filled(statement: str, values: Sequence[str]) -> str:
 
 
 def _parts(values: str) -> list[str]:
-    """A list of values, parted at the commas outside of parentheses."""
+    """The values of a list, split at commas outside of parentheses."""
     parts, depth, begin = list[str](), 0, 0
     for token in dialect_named("trino").tokenize(values):
         depth += _deeper(token)

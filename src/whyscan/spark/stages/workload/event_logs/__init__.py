@@ -1,7 +1,7 @@
-"""Spark's event logs: every execution with its scans, and what Spark says that they read.
+"""Read Spark's event logs: executions with their scans, and what Spark reports as read.
 
-An execution whose SQL the log has is that query. Where only its plan is known, each scan becomes a
-query that is written here, of the filters that can be read surely.
+If the log has the SQL of an execution, that SQL is the query. If it has only the plan, each scan
+becomes a query with the filters that can be read without doubt.
 """
 
 from whyscan.spark.stages.workload.event_logs.executions import read_events

@@ -1,9 +1,9 @@
-"""Filters as Spark's plans print them, read back as SQL: `(s#12 = a, b)` is `s` = 'a, b'.
+"""Turn the filters that Spark prints in plans into SQL: `(s#12 = a, b)` is `s` = 'a, b'.
 
-A plan prints strings without quotes, so not every text has one meaning. A column counts as one
-only with the number that this plan gave it (`s#12`), which no value holds by chance; a value that
-has parentheses in it is not read. What is not sure is left out: a scan without one of its filters
-reads more, never less.
+A plan prints strings without quotes, so that some texts have several meanings. A word is a column
+only with the number that the plan gave it (`s#12`), as no value contains that by chance. A value
+with parentheses is not read. Doubtful filters are left out: a scan without one of its filters
+reads more files, never fewer.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 IS_DELETED = "__delta_internal_is_row_deleted"
-"""What Delta itself asks of the rows of a file with a deletion vector: no condition of a query."""
+"""The column in Delta's filter for rows of a deletion vector; it is no condition of a query."""
 _COMPARISONS = frozenset({"=", "<=>", ">", ">=", "<", "<="})
 _TESTS = {"isnotnull": "IS NOT NULL", "isnull": "IS NULL"}
 _SEARCHES = {"StartsWith": "startswith", "EndsWith": "endswith", "Contains": "contains"}
@@ -34,15 +34,15 @@ _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?")
 _AMBIGUOUS = re.compile(r"0x[\dA-F]*|\d{4}-\d\d-\d\d[ T]\d\d:.*|null|\*+\(redacted\)", re.DOTALL)
 _REFERENCE = re.compile(r"#\d")
 MOST_READINGS = 40
-"""Pieces of a list of strings: they can be put together in half the square of so many ways."""
+"""The most pieces of a list of strings: n pieces can be joined in n*n/2 ways."""
 
 
 class UnsureError(ValueError):
-    """A filter whose text has more than one meaning, or one that is not known here."""
+    """A filter whose text has several meanings, or a form that is not supported."""
 
 
 class ScanColumns(Struct, frozen=True):
-    """The columns that a scan's filters may name: `id#12L`, with its type or None."""
+    """The columns that the filters of a scan may name: `id#12L` and its type, None if unknown."""
 
     types: Mapping[str, str | None]
     zone: str | None = None
@@ -53,14 +53,14 @@ class ScanColumns(Struct, frozen=True):
 
 
 class ReadFilters(Struct, frozen=True):
-    """The filters that were read, as SQL, and the texts of those that were left out."""
+    """The filters as SQL, and the texts of the filters that were left out."""
 
     conjuncts: tuple[str, ...]
     left_out: tuple[str, ...] = ()
 
 
 def read_filters(texts: Iterable[str], columns: ScanColumns) -> ReadFilters:
-    """Lists of filters, `[isnotnull(id#1), (id#1 > 5)]`, as conjuncts."""
+    """The conjuncts of lists of filters such as `[isnotnull(id#1), (id#1 > 5)]`."""
     read: dict[str, None] = {}
     left_out: dict[str, None] = {}
     if not columns.types:
@@ -81,10 +81,10 @@ def _inner(text: str) -> str:
 
 
 def _elements(text: str, matcher: re.Pattern[str]) -> list[str]:
-    """The elements of a list: a comma parts them where it is outside of parentheses.
+    """The elements of a list, split at commas outside of parentheses.
 
-    What names no column is no filter of its own but a part of the value before it. Where the
-    parentheses do not match, nothing is sure, and the whole is one element.
+    A piece that names no column is a part of the value before it. If the parentheses do not
+    match, the whole text is one element.
     """
     pieces, depth, start = [], 0, 0
     for at, character in enumerate(text):
@@ -106,7 +106,7 @@ def _elements(text: str, matcher: re.Pattern[str]) -> list[str]:
 
 
 def _conjuncts(text: str) -> list[str]:
-    """`((a) AND (b))` as its two sides, where the parentheses show where they part."""
+    """The sides of `((a) AND (b))`, if the parentheses show where each side ends."""
     split = _sides(text)
     if split is None or split[1] != "AND":
         return [text]
@@ -114,7 +114,7 @@ def _conjuncts(text: str) -> list[str]:
 
 
 def _sides(text: str) -> tuple[str, str, str] | None:
-    """`(left OR right)` taken apart; None where there are not exactly two sides."""
+    """Left side, word and right side of `(left OR right)`; None if there are not two sides."""
     if not (text.startswith("(") and text.endswith(")")):
         return None
     inner, depth, cuts = text[1:-1], 0, []
@@ -131,7 +131,7 @@ def _sides(text: str) -> tuple[str, str, str] | None:
 
 
 def without_implied(conjuncts: Sequence[str]) -> tuple[str, ...]:
-    """Without `x IS NOT NULL` where a comparison of x says so too."""
+    """The conjuncts without each `x IS NOT NULL` that a comparison of x implies."""
     others = [text for text in conjuncts if not text.endswith("IS NOT NULL")]
     compared = {_subject(text) for text in others}
     return tuple(
@@ -142,13 +142,13 @@ def without_implied(conjuncts: Sequence[str]) -> tuple[str, ...]:
 
 
 def _subject(text: str) -> str:
-    """The column that a plain comparison begins with; '' of what may be TRUE for a NULL."""
+    """The column of a comparison that is never TRUE for NULL; '' for other conjuncts."""
     match = re.match(r"(`(?:[^`]|``)+`(?:\.`(?:[^`]|``)+`)*) (?:[<>=]=? |IN |IS NOT NULL)", text)
     return "" if match is None else match[1]
 
 
 class _FilterReader:
-    """One filter's text to SQL, from the outside to the inside."""
+    """Turns the text of a filter into SQL, from the outer to the inner expressions."""
 
     def __init__(self, columns: ScanColumns) -> None:
         self._columns = columns
@@ -194,7 +194,7 @@ class _FilterReader:
         return f"{column} {operator} {self._literal(value, kind)}"
 
     def _listed(self, text: str) -> tuple[str, str | None, str, str] | None:
-        """`s#1 IN (a,b)` or `s#1 INSET a, b`: the column, its type, the values, what parts them."""
+        """Column, type, values and separator of `s#1 IN (a,b)` or `s#1 INSET a, b`."""
         leading = self._leading(text)
         if leading is None:
             return None
@@ -213,16 +213,16 @@ class _FilterReader:
             numbers = [value for value in values if value != "null"]
             return f"{column} IN ({', '.join(self._literal(value, kind) for value in numbers)})"
         if negated or len(values) > MOST_READINGS:
-            # More values than were meant would exclude more rows.
+            # Under NOT, too many values would exclude too many rows.
             raise UnsureError(text)
         readings = _readings(values, separator)
         if kind is None and len(readings) > len(values):
-            # As text a value of any type is as it was printed, and compares with every reading.
+            # Cast to text, a value of any type is equal to its printed form.
             column, kind = f"CAST({column} AS STRING)", "string"
         return f"{column} IN ({', '.join(self._literal(value, kind) for value in readings)})"
 
     def _leading(self, text: str) -> tuple[str, str | None, str] | None:
-        """The operand that a text begins with, its type, and what follows."""
+        """The operand at the start of a text, its type, and the rest of the text."""
         cast = re.match(r"cast\(", text)
         match = self._matcher.match(text, 5 if cast else 0)
         if match is None:
@@ -249,24 +249,24 @@ class _FilterReader:
         return ".".join(map(quoted, path)), _member(kind, path[1:])
 
     def _literal(self, value: str, kind: str | None) -> str:
-        # `#12` stands in columns and subqueries, parentheses in expressions.
+        # `#12` occurs in columns and subqueries, parentheses in expressions.
         if re.search(r"[()]", value) or _REFERENCE.search(value):
             raise UnsureError(value)
         return literal(value, kind, self._columns.zone)
 
 
 def _member(kind: str | None, path: Sequence[str]) -> str | None:
-    """The type of a member of a struct; None where it is not told."""
+    """The type of a member of a struct; None if it is unknown."""
     for part in path:
         kind = None if kind is None else members(kind).get(part)
     return kind
 
 
 def _readings(values: Sequence[str], separator: str) -> list[str]:
-    """Every value that a list of strings can hold: `a,b,c` may be three of them, or two.
+    """Every value that a list of strings may contain: `a,b,c` may be three values or two.
 
-    All of them together hold those that were meant: more rows match, and none is lost. There are
-    at least two: Spark makes a comparison of a list of one.
+    The result contains the true values, so that more rows match and no row is lost. The list has
+    at least two values: Spark writes a list of one value as a comparison.
     """
     return list(
         dict.fromkeys(
@@ -282,9 +282,9 @@ def _is_text(kind: str) -> bool:
 
 
 def literal(value: str, kind: str | None, zone: str | None) -> str:
-    """A value as SQL of its column's type.
+    """A value as a SQL literal of its column's type.
 
-    Where the type is not known, as text: Spark reads a text as the type that it is compared with.
+    If the type is unknown, the literal is text: Spark casts it to the type of the column.
     """
     if kind is None:
         if _AMBIGUOUS.fullmatch(value) or _is_another_float(value):
@@ -314,7 +314,7 @@ def literal(value: str, kind: str | None, zone: str | None) -> str:
 
 
 def _is_another_float(value: str) -> bool:
-    """Whether a float is printed so that is not the number: text is compared as a double."""
+    """Whether a printed float differs from its number as a double, by which text is compared."""
     if not _DOUBLE.fullmatch(value):
         return False
     try:
@@ -325,7 +325,7 @@ def _is_another_float(value: str) -> bool:
 
 
 def _instant(value: str, zone: str) -> str:
-    """A time of the session's zone as one that has the same meaning in every zone."""
+    """A time in the session's zone as a time in UTC; UnsureError if it is ambiguous."""
     try:
         local = datetime.fromisoformat(value).replace(tzinfo=ZoneInfo(zone))
     except (KeyError, ValueError, OSError) as error:
@@ -336,18 +336,18 @@ def _instant(value: str, zone: str) -> str:
 
 
 def text_of(value: str) -> str:
-    """A value as a literal of Spark's SQL."""
+    """A value as a string literal of Spark SQL."""
     escaped = value.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
 
 
 def quoted(name: str) -> str:
-    """A name as SQL."""
+    """A name in backticks."""
     return "`" + name.replace("`", "``") + "`"
 
 
 def members(struct: str) -> dict[str, str]:
-    """`struct<a:int,b:struct<c:int>>` as its members; none of what is no struct."""
+    """The members of `struct<a:int,b:struct<c:int>>` with their types; none for other types."""
     if not (struct.startswith("struct<") and struct.endswith(">")):
         return {}
     fields, depth, start = {}, 0, 0

@@ -1,4 +1,4 @@
-"""The SQL of Spark Connect: an event has its plan as the text of a protocol message."""
+"""Read the SQL of a Spark Connect event, which has the plan as the text of a protobuf message."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NAMED = {"n": b"\n", "r": b"\r", "t": b"\t"}
 
 
 def sql_of(statement: str) -> str | None:
-    """The query of a plan that is nothing but a query in SQL; None for any other."""
+    """The SQL of a plan that is only a SQL query; None for other plans."""
     match = _QUERY.fullmatch(_without_common(statement))
     if match is None or "[truncated(size=" in match["text"]:
         return None
@@ -24,7 +24,7 @@ def sql_of(statement: str) -> str | None:
 
 
 def _without_common(text: str) -> str:
-    """Without where in a program a part of the plan was written."""
+    """The text without its `common` blocks, which have positions in the user's program."""
     while (common := _COMMON.search(text)) is not None:
         depth, end = 1, len(text)
         for match in _BRACE_OR_TEXT.finditer(text, common.end()):
@@ -37,7 +37,7 @@ def _without_common(text: str) -> str:
 
 
 def _unescaped(text: str) -> str:
-    """Bytes beyond ASCII are written as three octal digits each."""
+    """The text without escapes; bytes beyond ASCII are written as octal digits."""
     parts, end = [], 0
     for match in _ESCAPE.finditer(text):
         parts.append(text[end : match.start()].encode())

@@ -1,4 +1,4 @@
-"""Executions as queries: in the log's own SQL, or one query a scan that is written here."""
+"""Turn the executions of an event log into queries: the SQL in the log, or one query per scan."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ NO_SQL_AND_NO_SCAN = "the log has no SQL of it, and its plan no scan of files"
 
 
 def read_events(log: QueryLog, tail: Tail, types: Types = NO_TYPES) -> Iterator[Query | Unparsed]:
-    """Every execution that a user started; what it starts itself is a part of it.
+    """The queries of every execution that a user started, with the executions that it started.
 
-    `known` are the types of columns that plans do not tell.
+    `types` are column types, as plans do not have all of them.
     """
     replay = Replay()
     for file in log.files:
         try:
             replay.read(lines(plain(file.chunks(), tail, file.shown), tail))
         except CorruptFile as error:
-            # What came before it is read; what a later file tells goes on from there.
+            # The events before the damage are used, and later files are read.
             yield Unparsed(file.name, "", error.message)
         for number in replay.too_long:
             yield Unparsed(f"{file.name}:{number}", "", too_long())
@@ -62,7 +62,7 @@ def read_events(log: QueryLog, tail: Tail, types: Types = NO_TYPES) -> Iterator[
 def _family(
     replay: Replay, family: Sequence[Execution], where: str, types: Types
 ) -> Iterator[Query | Unparsed]:
-    """An execution and those that it started."""
+    """The queries of an execution together with the executions that it started."""
     head = next((member for member in family if member.number == member.root), family[0])
     scan_nodes = [
         (execution, scan)
@@ -107,14 +107,17 @@ def _family(
 
 
 def _read_by_execution(replay: Replay, execution: Execution, scan: ScanNode) -> bool:
-    """A plan in the cache is shown by every execution that uses it, and read by one."""
+    """Whether an execution ran a scan of its plan.
+
+    The plan of a cached table is in every execution that uses it; only one of them reads it.
+    """
     if not scan.cached:
         return True
     return any((execution.number, metric) in replay.driver for metric in scan.metrics.values())
 
 
 def _sql(replay: Replay, execution: Execution) -> str | None:
-    """The SQL of an execution, if the log has it: of Spark Connect, or its description."""
+    """The SQL of an execution, from Spark Connect or from its description; None if missing."""
     for tag in execution.tags & replay.statements.keys():
         text = sql_of(replay.statements[tag])
         if text is not None:
@@ -124,7 +127,7 @@ def _sql(replay: Replay, execution: Execution) -> str | None:
 
 
 def _actual(replay: Replay, execution: Execution, scan: ScanNode) -> ActualScan | None:
-    """What Spark counted of a scan; None where the log has nothing of it."""
+    """The counts of a scan in the log; None if the log has none."""
 
     def counted(names: Sequence[str]) -> int | None:
         metrics = (scan.metrics[name] for name in names if name in scan.metrics)
@@ -134,7 +137,7 @@ def _actual(replay: Replay, execution: Execution, scan: ScanNode) -> ActualScan 
     files, size, partitions = counted(_FILES), counted(_BYTES), counted(_PARTITIONS)
     rows = replay.executors.get(scan.metrics.get(_ROWS, -1))
     if rows is None and any(metric in replay.executors for metric in scan.metrics.values()):
-        # Executors do not report a sum of zero, and they reported others of this scan.
+        # Executors report no sum of zero; they reported other metrics of this scan.
         rows = 0
     if files is size is partitions is rows is None:
         return None

@@ -1,7 +1,7 @@
-"""The filters of an Iceberg scan, as its plan prints them: `p = 1, s = 'a', d > 20456`.
+"""Turn the filters that an Iceberg scan prints, `p = 1, s = 'a', d > 20456`, into SQL.
 
-Texts have quotes there. Times are numbers since 1970, of days or of microseconds, so that a number
-is read only where the type of its column is known.
+Texts have quotes. Times are numbers of days or microseconds since 1970, so that a number is read
+only if the type of its column is known.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ METADATA_TABLES = (
     r"(?:all_)?(?:(?:data_|delete_)?files|entries|manifests)|history|metadata_log_entries"
     r"|snapshots|refs|partitions|position_deletes"
 )
-"""What Iceberg's metadata tables are called, behind the name of their table; a pattern."""
+"""A pattern for the names of Iceberg's metadata tables."""
 _FILTERS = re.compile(r"\bfilters=(?P<filters>.*?),? (?:runtimeFilters|groupedBy)=", re.DOTALL)
 _VALUE = r"(?:'[^']*'|-?\d+(?:\.\d+)?(?:E-?\d+)?|true|false)"
 _FILTER = re.compile(
@@ -36,7 +36,7 @@ _FILTER = re.compile(
     )""",
     re.VERBOSE,
 )
-# What is not read, but has a sure end: those behind it are.
+# Filters that are left out, but whose end is certain: the filters after them are read.
 _OTHER = re.compile(
     rf"""[^\s,'()]+[ ](?:!=[ ]{_VALUE} | NOT[ ]IN[ ]\([^()']*\) | (?:NOT[ ])?LIKE[ ]'[^']*')
     | (?:NOT[ ]|\w+)?\((?:[^()'] | '[^']*' | \((?:[^()']|'[^']*')*\))*\)""",
@@ -48,20 +48,20 @@ _MOST_OF_AN_INT = 2**31
 
 
 def filters_of(text: str) -> str:
-    """The part of a scan's text that lists its filters."""
+    """The list of filters in the text of a scan."""
     match = _FILTERS.search(text)
     return "" if match is None else match["filters"]
 
 
 def read_iceberg_filters(text: str, types: Mapping[str, str | None]) -> ReadFilters:
-    """The filters that are sure, and the others. `types` are those of the scan's columns."""
+    """The filters that can be read, and the others. `types` are the types of the columns."""
     conjuncts: list[str] = []
     left_out: list[str] = []
     at = 0
     while at < len(text):
         match = _whole(_FILTER, text, at) or _whole(_OTHER, text, at)
         if match is None:
-            # Where a filter that is not known ends, is not known either.
+            # The end of an unknown filter is unknown too.
             left_out.append(text[at:])
             break
         try:
@@ -106,7 +106,7 @@ def _literal(value: str, kind: str | None) -> str:
 
 
 def _time(value: str, kind: str) -> str:
-    """A number since 1970; UnsureError where it cannot be one of such a column."""
+    """A number since 1970 as a literal; UnsureError if it does not fit the type."""
     if not _INTEGER.fullmatch(value):
         raise UnsureError(value)
     number = int(value)
@@ -117,7 +117,7 @@ def _time(value: str, kind: str) -> str:
     except OverflowError as error:
         raise UnsureError(value) from error
     if abs(number) < _MOST_OF_AN_INT:
-        # A column that had dates when the plan was made (specification, schema evolution).
+        # The column may have been a date when the plan was made (Iceberg schema evolution).
         raise UnsureError(value)
     if kind == "timestamp":
         return f"TIMESTAMP '{moment.isoformat(' ')}'"

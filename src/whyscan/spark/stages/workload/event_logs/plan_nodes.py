@@ -1,4 +1,4 @@
-"""The scans of a plan, as Spark writes plans into its events."""
+"""Read the scans of a plan from the plan nodes in Spark's events."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CACHED = frozenset({"InMemoryTableScan", "TableCacheQueryStage"})
 _REUSED = frozenset({"ReusedExchange", "ReusedSubquery"})
 _NO_TABLE = re.compile(r"Scan (?:ExistingRDD|OneRowRelation)\b.*|LocalTableScan")
 _LOG_OF_DELTA = re.compile(r"DeltaLogFileIndex\b|/_delta_log(?:/|\b)")
-# Spark before 3.1 does not count the paths.
+# Spark before 3.1 does not write the number of paths.
 _LOCATION = re.compile(r"(?P<index>\w+)(?:\((?P<count>\d+) paths\))?\[(?P<paths>.*)\]", re.DOTALL)
 _ICEBERG = re.compile(
     r"\bIceberg(?:CopyOnWrite)?Scan\(table=(?P<table>[^,]+),|\] (?P<old>\S+) \(branch="
@@ -27,8 +27,8 @@ _ATTRIBUTE = re.compile(r"[^,\[\]]+?#\d+L?(?=,|\]|$)")
 class ScanNode(Struct, frozen=True):
     """A scan of a table's files.
 
-    `condition` is the filter right above it. `cached`: it fills a cache, in the execution that
-    first needs it. `metrics` are accumulators by what they count.
+    `condition` is the Filter directly above it. `cached` is True if the scan fills Spark's cache,
+    which only the first execution does. `metrics` are accumulator ids by metric name.
     """
 
     name: str
@@ -44,7 +44,7 @@ class ScanNode(Struct, frozen=True):
 
     @property
     def index(self) -> str:
-        """How Spark found the files: `InMemoryFileIndex`, or one of Delta's."""
+        """The class of Spark's file index: `InMemoryFileIndex`, or one of Delta's."""
         match = _LOCATION.match(self.metadata.get("Location", ""))
         return "" if match is None else match["index"]
 
@@ -58,7 +58,7 @@ class ScanNode(Struct, frozen=True):
 
     @property
     def table(self) -> str | None:
-        """The name by which the plan knows the table, None where it was read by its path."""
+        """The name of the table in the plan, None if it was read by its path."""
         if self.is_iceberg:
             match = _ICEBERG.search(self.text)
             return None if match is None else (match["table"] or match["old"])
@@ -68,7 +68,7 @@ class ScanNode(Struct, frozen=True):
 
     @property
     def place(self) -> str | None:
-        """The one path that is read, None where there are several or Spark has cut it off."""
+        """The path that is read, None if there are several or Spark has cut the text."""
         match = _LOCATION.match(self.metadata.get("Location", ""))
         if match is None or match["paths"].endswith("..."):
             return None
@@ -77,7 +77,7 @@ class ScanNode(Struct, frozen=True):
 
     @property
     def attributes(self) -> frozenset[str]:
-        """Its columns as the plan calls them, `id#12L`; only some where Spark has cut them off."""
+        """The columns as written in the plan, `id#12L`; only some if Spark has cut the text."""
         listed = re.search(r"\[(.*?)\](?: |$)", self.text, re.DOTALL)
         if listed is None:
             return frozenset()
@@ -85,7 +85,7 @@ class ScanNode(Struct, frozen=True):
 
 
 def scans_of(plan: Mapping[str, Any]) -> tuple[ScanNode, ...]:
-    """The scans of tables' files, each once, however often the plan shows it."""
+    """The scans of files in a plan, each once, also if the plan contains it several times."""
     scans: dict[tuple[str, ...], ScanNode] = {}
     for at, scan in enumerate(_walk(plan, None, cached=False)):
         key = tuple(map(str, sorted(scan.metrics.values()))) or (f"scan {at}",)
@@ -118,7 +118,7 @@ def _walk(node: Mapping[str, Any], condition: str | None, *, cached: bool) -> It
 
 
 def _is_scan_of_files(name: str, node: Mapping[str, Any]) -> bool:
-    """Not of rows in memory, and not of the log that Delta reads to find its files."""
+    """Whether a node scans data files: not rows in memory, and not the log of a Delta table."""
     if _SCAN.match(name) is None or _NO_TABLE.fullmatch(name):
         return False
     location = str((node.get("metadata") or {}).get("Location") or "")

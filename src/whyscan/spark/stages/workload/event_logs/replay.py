@@ -1,6 +1,6 @@
-"""The events of a log, put together again: executions, their plans, and the metrics of those.
+"""Collect the executions of an event log with their plans and metrics.
 
-| event | what of it |
+| event | used for |
 |---|---|
 | SQLExecutionStart, SQLAdaptiveExecutionUpdate | the plan; the last one is the final one |
 | DriverAccumUpdates | files, bytes and partitions, which the driver counts |
@@ -26,15 +26,16 @@ if TYPE_CHECKING:
 
 _EVENT = b'{"Event":"'
 MALFORMED = (LookupError, TypeError, ValueError, AttributeError)
-"""What an event raises that has not the parts of its kind."""
+"""The errors of reading an event that lacks fields or has wrong types."""
 _ZONE = "spark.sql.session.timeZone"
 
 
 class Execution(Struct):
-    """One execution of SQL or of an action. `root` is the one that started it, or itself.
+    """One execution of SQL or of an action.
 
-    `ended` where the log has its end, `error` what that says; `zone` the session's time zone,
-    None where the log does not tell.
+    `root` is the number of the execution that started it, or its own number. `ended` is True if
+    the log has its end, `error` is the message there. `zone` is the session's time zone, None if
+    the log does not have it.
     """
 
     number: int
@@ -49,24 +50,24 @@ class Execution(Struct):
 
 
 class Replay(Struct):
-    """What the events of one application have told so far."""
+    """The state that the events of one application have built so far."""
 
     application: str | None = None
     zone: str | None = None
     executions: dict[int, Execution] = field(default_factory=dict)
     driver: dict[tuple[int, int], int] = field(default_factory=dict)
-    """By execution and accumulator: a plan in the cache is read by one execution, shown by many."""
+    """By execution and accumulator: one execution reads a cached plan, and many contain it."""
     executors: dict[int, int] = field(default_factory=dict)
     statements: dict[str, str] = field(default_factory=dict)
     unread: int = 0
-    """Lines that are no events."""
+    """The number of lines that are no events."""
     ends_unread: bool = False
-    """Whether the last line is one of them."""
+    """Whether the last line is no event."""
     too_long: list[int] = field(default_factory=list)
-    """Numbers of the lines that were too long to be read."""
+    """The numbers of the lines that were too long."""
 
     def read(self, lines: Iterable[LogLine]) -> None:
-        """Take in the events of some lines; those that say nothing of queries are not decoded."""
+        """Read the events of some lines; events that have nothing about queries are not decoded."""
         for number, line in lines:
             if line is None:
                 self.too_long.append(number)
@@ -76,7 +77,7 @@ class Replay(Struct):
                 self.unread += self.ends_unread
 
     def _take(self, line: bytes) -> bool:
-        """Whether a line is an event."""
+        """Read one line; returns whether it is an event."""
         if not line.startswith(_EVENT):
             return False
         take = _TAKEN.get(_kind(line))
@@ -90,7 +91,7 @@ class Replay(Struct):
 
 
 def _kind(line: bytes) -> bytes:
-    """The class of an event without its package."""
+    """The class name of an event without its package."""
     return line[len(_EVENT) : line.find(b'"', len(_EVENT))].rpartition(b".")[2]
 
 

@@ -1,4 +1,4 @@
-"""A scan that is known by its plan alone, written as the query that it answers."""
+"""Write a scan of a plan as a SQL query."""
 
 from __future__ import annotations
 
@@ -47,22 +47,23 @@ _OF_FILES = frozenset(
         "file_modification_time",
     }
 )
-"""Columns that Spark and Delta make: which row of which file it is, whether it is deleted."""
+"""Columns that Spark and Delta generate: file, position and whether the row is deleted."""
 _OF_ICEBERG = frozenset(
     {"_file", "_pos", "_spec_id", "_partition", "_deleted", "_row_id"}
     | {"_last_updated_sequence_number"}
 )
-"""Columns that no table of Iceberg's has itself (specification, reserved field ids)."""
+"""Columns that Iceberg generates (specification, reserved field ids)."""
 _ABOUT_A_TABLE = re.compile(rf".+#\w+|(?:[^.]+\.){{3,}}(?:{METADATA_TABLES})")
-"""A table of Iceberg's metadata: its catalog, namespace and table stand before what it is of."""
+"""The name of an Iceberg metadata table: catalog, namespace, table and its own name."""
 
 
 def written(
     scan: ScanNode, zone: str | None, types: Types = NO_TYPES
 ) -> tuple[str, tuple[str, ...]]:
-    """The query of a scan, and notes on what it leaves out; ValueError where there is none.
+    """The query of a scan, and notes on the filters that it leaves out.
 
-    `zone` is the session's, `known` are the types of columns that the plan does not tell.
+    ValueError if the scan cannot be written. `zone` is the session's time zone, `types` are column
+    types, as plans do not have all of them.
     """
     if scan.format not in _FORMATS:
         raise ValueError(f"a scan of {scan.format or scan.name} is not explained")
@@ -89,7 +90,7 @@ def _from(scan: ScanNode) -> str:
 
 
 def _columns(scan: ScanNode) -> str:
-    """What is read, partition columns too; all of them where Spark has cut the list off."""
+    """The columns that are read, with partition columns; `*` if Spark has cut the list."""
     attributes = re.search(r"\[(.*?)\](?: |$)", scan.text, re.DOTALL)
     cut = attributes is None or "more fields" in attributes[1]
     names = list(members(scan.metadata.get("ReadSchema", "")))
@@ -106,7 +107,7 @@ def _columns(scan: ScanNode) -> str:
 def _of_files(scan: ScanNode, zone: str | None) -> ReadFilters:
     filters = [scan.metadata.get(key, "[]") for key in ("PartitionFilters", "DataFilters")]
     read = read_filters(filters, _scan_columns(scan, filters, zone))
-    # Every reader leaves deleted rows out: that is no condition of the query's.
+    # Every reader skips deleted rows: this filter is no condition of the query.
     left_out = tuple(part for part in read.left_out if f"({IS_DELETED}#" not in part)
     return ReadFilters(read.conjuncts, left_out)
 
@@ -117,7 +118,7 @@ def _scan_columns(
     zone: str | None,
     table_types: Mapping[str, str] = MappingProxyType({}),
 ) -> ScanColumns:
-    """The columns that filters may name: those of the scan, and those of which one is tested."""
+    """The columns that filters may name: those of the scan, and those with an `isnotnull`."""
     schema = {**table_types, **members(scan.metadata.get("ReadSchema", ""))}
     tokens = {*scan.attributes, *(name for text in filters for name in _NOT_NULL.findall(text))}
     types = {}
@@ -130,11 +131,11 @@ def _scan_columns(
 
 
 def _iceberg(scan: ScanNode, zone: str | None, all_types: Types) -> ReadFilters:
-    """What Iceberg was asked, and what Spark checks again above it, which has the values' types."""
+    """The filters in the Iceberg scan, and those of Spark's Filter above, which shows types."""
     table_types = types_of(scan.table, all_types)
     columns = _scan_columns(scan, [scan.condition or ""], zone, table_types)
     listed = {token.rpartition("#")[0]: kind for token, kind in columns.types.items()}
-    # Of a wide table the plan lists only the first columns.
+    # The plan of a wide table lists only the first columns.
     types = {**table_types, **listed}
     from_iceberg = read_iceberg_filters(filters_of(scan.text), types)
     if scan.condition is None:
@@ -152,7 +153,7 @@ def _iceberg(scan: ScanNode, zone: str | None, all_types: Types) -> ReadFilters:
 
 
 def _is_pushed_to_iceberg(part: str, conjuncts: Sequence[str]) -> bool:
-    """Whether Iceberg was asked a filter of which Spark's text is not sure: a time, a list."""
+    """Whether a doubtful filter of Spark (a time, a list) is among Iceberg's filters."""
     match = _COMPARED.match(part)
     if match is None:
         return False
@@ -168,6 +169,6 @@ def _is_null_test(text: str) -> bool:
 
 
 def _names_all(text: str, part: str, columns: Iterable[str]) -> bool:
-    """Whether a text has all columns that a filter names."""
+    """Whether a text contains all columns that a filter names."""
     named = [name for name in columns if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", part)]
     return bool(named) and all(quoted(name) in text or f"{name}#" in text for name in named)
