@@ -1,4 +1,4 @@
-"""Proof: plans, verdicts and statistics against the rows, and against what engines read."""
+"""Verify plans, verdicts and statistics: compare them with the rows, and with what engines read."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ __all__ = ["Verification", "VerifyOptions", "verify", "verify_workload"]
 class VerifyOptions(TypedDict, total=False):
     """How a table is verified.
 
-    `columns` are those whose statistics are compared beside the predicates', `["*"]` being all.
-    `at_most_files` reads only so many data files. `engines` are those of the matrix, None for all
-    that fit and are installed; `duckdb_python` is a Python that has DuckDB with its extensions for
-    Delta and Iceberg, `trino` the address of the table in a Trino server. The others are a plan's.
+    `columns` are further columns whose statistics are compared, beside those of the predicates;
+    `["*"]` means all. `at_most_files` limits the number of data files that are read. `engines` are
+    the engines to compare with, None for all that read the format and are installed.
+    `duckdb_python` is a Python that has DuckDB with its extensions for Delta and Iceberg. `trino`
+    is the address of the table in a Trino server. The other options are those of a plan.
     """
 
     columns: Sequence[str]
@@ -51,7 +52,7 @@ def verify(
     dialect: str = "spark",
     **asking: Unpack[VerifyOptions],
 ) -> Verification:
-    """The plans of some predicates on a table, and its statistics, against its rows.
+    """Verify the plans of some predicates, and the statistics of a table, with its rows.
 
     `table` is an address, an opened table or its snapshot.
     """
@@ -76,7 +77,7 @@ def verify_workload(
     sample: int | None = None,
     **asking: Unpack[VerifyOptions],
 ) -> Verification:
-    """The predicates of a workload, each on its table; `sample` of them that ran most often."""
+    """Verify the predicates of a workload on their tables; `sample` limits them to the most run."""
     from whyscan.spark.stages.verify.workload import verify_workload
 
     return masked(verify_workload(spark, workload, tables, _settings(asking), sample))

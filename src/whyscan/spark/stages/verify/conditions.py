@@ -1,4 +1,4 @@
-"""The predicates of a run: bound for the planner, and as Spark reads them."""
+"""Bind the predicates of a run for the planner, and write them as Spark SQL."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _UNMEASURED = (IntervalType, NullType, StructType)
 
 
 class CheckedPredicate(Struct, frozen=True):
-    """One predicate; `why` says why it cannot be asked, and then the rest is None.
+    """One predicate that is verified; if `why` is set, it cannot be, and the rest is None.
 
-    `sql` is its text in Spark's SQL, on the rows as executors give them; `native` where Spark's own
-    reader gives them so, too.
+    `sql` is the predicate in Spark SQL on the rows of `RowReader`. `native` is True if the same SQL
+    works on the rows of Spark's reader.
     """
 
     text: str
@@ -47,7 +47,7 @@ class CheckedPredicate(Struct, frozen=True):
 
 
 class PredicateText(Struct, frozen=True):
-    """A predicate's text and the dialect that it is written in."""
+    """The text of a predicate and its dialect."""
 
     text: str
     dialect: str = "spark"
@@ -56,7 +56,7 @@ class PredicateText(Struct, frozen=True):
 def questions(
     snapshot: Snapshot, conditions: Sequence[PredicateText], terms: Mapping[str, Any]
 ) -> tuple[CheckedPredicate, ...]:
-    """Each distinct predicate; one that cannot be bound stops no other."""
+    """Each distinct predicate; one that cannot be bound does not stop the others."""
     return tuple(_question(snapshot, condition, terms) for condition in dict.fromkeys(conditions))
 
 
@@ -78,7 +78,7 @@ def _question(
 
 
 def _on_numbers(predicate: Predicate) -> str:
-    """The predicate with nanoseconds as numbers."""
+    """The SQL of the predicate with nanosecond timestamps as numbers."""
     expression = in_ticks(predicate.expression)
     if expression is None:
         raise WhyscanError("nanoseconds are compared, and nothing else: Spark has none")
@@ -86,7 +86,7 @@ def _on_numbers(predicate: Predicate) -> str:
 
 
 def translated(text: str, dialect: str, target: str) -> str:
-    """The condition in another engine's SQL; as it stands where both are the same."""
+    """The condition in the SQL of another engine; unchanged if both dialects are the same."""
     if dialect == target or (dialect in SPARKS and target in SPARKS):
         return text
     import sqlglot
@@ -100,7 +100,7 @@ def translated(text: str, dialect: str, target: str) -> str:
 
 
 def _unfit(column: Column) -> str | None:
-    """Why Spark cannot judge the rows of a column as the table has it."""
+    """Why Spark cannot compare the values of a column; None if it can."""
     name = ".".join(column.path)
     if column.path[0] == FILE_PATH[0]:
         return f"{name} is no column of the rows"
@@ -114,7 +114,7 @@ def _unfit(column: Column) -> str | None:
 def measured(
     snapshot: Snapshot, predicates: Sequence[CheckedPredicate], selected: Sequence[str]
 ) -> tuple[Column, ...]:
-    """The columns whose statistics are compared: the predicates', and those that were named."""
+    """The columns whose statistics are compared: those of the predicates and `selected`."""
     named = [c for q in predicates if q.predicate is not None for c in q.predicate.columns()]
     every = [c for field in snapshot.schema().fields for c in _leaves(field, ())]
     if EVERYTHING in selected:
@@ -128,7 +128,7 @@ def measured(
 def paths_read(
     predicates: Sequence[CheckedPredicate], columns: Sequence[Column]
 ) -> tuple[Path, ...]:
-    """The columns that the predicates need, and those that are measured."""
+    """The paths of the predicates' columns and of the measured columns."""
     named = (q.predicate.columns() for q in predicates if q.predicate is not None)
     return tuple(dict.fromkeys(c.path for group in (*named, columns) for c in group))
 

@@ -1,4 +1,4 @@
-"""The pass over the data: which files are read, and what Spark counts in their row groups."""
+"""Choose the files that are read, and count their row groups with Spark."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ if TYPE_CHECKING:
 
 
 class Chosen(Struct, frozen=True):
-    """The files that are read, by their positions, with their footers; and those that cannot be.
+    """The files that are read, by position in `at`, with their row groups.
 
-    `snapshot` opens no footer that is damaged; `total` counts all live files, those too.
+    `unreadable` are the files with damaged footers; `snapshot` does not open them. `total` is the
+    number of all live files.
     """
 
     snapshot: Snapshot
@@ -52,7 +53,7 @@ class Chosen(Struct, frozen=True):
 def choose(
     snapshot: Snapshot, columns: tuple[Column, ...], zone: Zone, at_most: int | None
 ) -> Chosen:
-    """All live files, or `at_most` of them by chance: the same ones for the same table."""
+    """Choose all live files, or a random sample of `at_most`, equal for the same table."""
     files = snapshot.files(columns, zone)
     total = files.count
     at = list(range(total))
@@ -74,17 +75,17 @@ def choose(
 def bucketed(
     columns: Sequence[Column], containers: Containers
 ) -> tuple[tuple[Column, Buckets], ...]:
-    """The bucket fields that are made of some columns, and what metadata says of them."""
+    """The bucket fields of some columns, each with its source column."""
     by_path = {column.path: column for column in columns}
     measured_buckets = (bucket for bucket in containers.buckets if bucket.source in by_path)
     return tuple((by_path[bucket.source], bucket) for bucket in measured_buckets)
 
 
 class Data(Struct, frozen=True):
-    """What was counted: one row a row group that could be read whole.
+    """The counts of the data: one row per row group of the readable files.
 
-    `failed` are the predicates that Spark could not judge, with its reasons; `stored` the columns
-    of which files may have values of their own beside metadata's.
+    `failed` has Spark's reasons for predicates that it could not evaluate. `file_columns` are
+    partition columns that the data files may contain too.
     """
 
     table: pa.Table
@@ -95,7 +96,7 @@ class Data(Struct, frozen=True):
     unreadable: tuple[UnreadableFile, ...]
 
     def observed(self, number: int) -> Observed:
-        """The rows of one predicate."""
+        """The counts of one predicate."""
 
         def column(name: str) -> Numbers:
             values = pc.fill_null(self.table[name].combine_chunks(), -1)
@@ -109,7 +110,7 @@ class Data(Struct, frozen=True):
 def read(
     spark: SparkSession, chosen: Chosen, questions: Sequence[CheckedPredicate], zone: Zone
 ) -> Data:
-    """Read the chosen files once, and count all that is asked."""
+    """Read the chosen files and count rows, predicates and extremes."""
     at = pa.array(chosen.at, pa.int64())
     reading = chosen.snapshot.reading(chosen.files, at, zone)
     file_columns = _columns_also_in_files(chosen, reading)
@@ -143,7 +144,7 @@ def read(
 
 
 def _columns_also_in_files(chosen: Chosen, reading: FileReading) -> tuple[Column, ...]:
-    """Partition columns that metadata tells of, and that files may hold none the less."""
+    """The partition columns whose values come from metadata, but may be in the files too."""
     if not reading.naming.constants_win:
         return ()
     constant_paths = {path for file in reading.files for path in file.constants}

@@ -1,4 +1,4 @@
-"""A verification as the JSON document that `verify.schema.json` describes."""
+"""Write a verification as the JSON document that `verify.schema.json` describes."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ SCHEMA_VERSION = "1.0"
 
 
 def to_json(verification: Verification) -> str:
-    """The document as text. ASCII alone: a name full of escape codes stays inert."""
+    """The document as ASCII text: escape codes in names stay inert."""
     return json.dumps(document(verification), indent=2, allow_nan=False) + "\n"
 
 
 def document(verification: Verification) -> Json:
-    """Plain dictionaries and lists, in the order in which people read them."""
+    """The document as dictionaries and lists, in reading order."""
     return {
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "whyscan", "version": version()},

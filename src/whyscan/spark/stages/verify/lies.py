@@ -1,6 +1,6 @@
-"""Statistics against rows: what metadata and footers record, next to what was counted.
+"""Compare the statistics of metadata and footers with counts of the rows.
 
-Statistics speak of all rows of a file, deleted or not, and so do these counts.
+Statistics are of all rows of a file, also of deleted ones. So are these counts.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ MOST_NAMED = 20
 
 
 class ContainerName(Struct, frozen=True):
-    """A container by the names that a report has for it."""
+    """The name of a container in a report."""
 
     path: str
     row_group: int | None
 
 
 class Counted(Struct, frozen=True):
-    """What was counted of one column in some containers: extremes, NULLs, NaNs, and all rows."""
+    """The counts of one column, one item per container: extremes, NULLs, NaNs and rows."""
 
     least: pa.Array
     greatest: pa.Array
@@ -54,12 +54,12 @@ class Counted(Struct, frozen=True):
 
     @property
     def values(self) -> pa.Array:
-        """How many rows are neither NULL nor NaN."""
+        """The number of rows that are neither NULL nor NaN."""
         return pc.subtract(pc.subtract(self.rows, self.nulls), self.nans)
 
 
 def counted(table: pa.Table, name: str, kind: Type) -> Counted:
-    """The column of that number in Spark's counts, in the types in which bounds stand."""
+    """The counts of a column from Spark's table, in the Arrow types of bounds."""
     rows, nulls = _whole(table["rows"]), _whole(table[f"nulls_{name}"])
     least = greatest = pa.nulls(len(rows))
     if not isinstance(kind, OtherType):
@@ -73,7 +73,7 @@ def counted(table: pa.Table, name: str, kind: Type) -> Counted:
 
 
 def comparable(values: pa.Array, kind: Type) -> pa.Array:
-    """What Spark gives of a type as the evaluator has it."""
+    """Values of Spark in the Arrow type that the evaluator uses."""
     target = arrow_type(kind)
     match kind:
         case UuidType():
@@ -89,7 +89,7 @@ def comparable(values: pa.Array, kind: Type) -> pa.Array:
 def of_statistics(
     places: Sequence[ContainerName], column: Column, containers: Containers, counts: Counted
 ) -> Iterator[Lie]:
-    """Bounds and counts that are recorded of a column in some containers."""
+    """The lies in the bounds and counts of a column."""
     interval = containers.statistics.get(column.path)
     if interval is None:
         return
@@ -105,7 +105,7 @@ def of_statistics(
 def of_partition(
     places: Sequence[ContainerName], column: Column, containers: Containers, counts: Counted
 ) -> Iterator[Lie]:
-    """Partition values next to what the files themselves hold."""
+    """The lies in the partition values of a column."""
     interval = containers.partition.get(column.path)
     if interval is None:
         return
@@ -121,7 +121,7 @@ def of_buckets(
     buckets: Buckets,
     extremes: tuple[pa.Array, pa.Array],
 ) -> Iterator[Lie]:
-    """The bucket of a file next to the least and the greatest that its rows belong into."""
+    """The lies in the bucket numbers of files: the rows belong to other buckets."""
     least, greatest = extremes
     teller = _Teller(places, Column(column.path, BIGINT), "bucket ")
     none = pa.nulls(len(places), pa.int64())
@@ -135,7 +135,7 @@ def of_counts(
     recorded: pa.Array | None,
     actual: pa.Array,
 ) -> Iterator[Lie]:
-    """A count or a size that is recorded, null where it is not."""
+    """The lies in recorded counts or sizes; an unrecorded one is null."""
     if recorded is None:
         return
     wrong = pc.fill_null(pc.not_equal(recorded, actual), False)  # noqa: FBT003 - a value of Arrow
@@ -152,14 +152,14 @@ def of_counts(
 
 
 class _Teller(Struct, frozen=True):
-    """Names lies about one column."""
+    """Compares recorded and actual values of one column and yields lies."""
 
     places: Sequence[ContainerName]
     column: Column
     source: str
 
     def outside(self, interval: Interval, counts: Counted) -> Iterator[Lie]:
-        """Values below the lower bound or above the upper one."""
+        """The lies of bounds: values below the lower or above the upper bound."""
         kind, count = arrow_type(self.column.type), len(self.places)
         if pa.types.is_null(kind):
             return
@@ -175,7 +175,7 @@ class _Teller(Struct, frozen=True):
         yield from self._each(what, pc.not_equal(recorded, actual), recorded, actual, BIGINT)
 
     def unexpected(self, what: str, may: Mask, actual: pa.Array) -> Iterator[Lie]:
-        """Rows of a kind of which metadata says that there is none."""
+        """The lies of absence: rows of a kind that metadata excludes."""
         none = ~flags(may, len(self.places))
         wrong = pc.and_(pa.array(none), pc.greater(actual, 0))
         zeros = pa.repeat(pa.scalar(0, pa.int64()), len(self.places))
@@ -195,7 +195,7 @@ class _Teller(Struct, frozen=True):
 
 
 def _null_counts(exact: Exact, interval: Interval, count: int) -> pa.Array:
-    """How many NULLs are recorded, null where nobody counted."""
+    """The recorded number of NULLs, null if there is none."""
     if exact.nulls is not None:
         return exact.nulls
     none = ~flags(interval.null, count)
@@ -208,7 +208,7 @@ def contradictions(
     groups: RowGroups | None,
     columns_and_zone: tuple[Sequence[Column], Zone],
 ) -> Iterator[Contradiction]:
-    """Statistics that were not believed, column by column; nothing is read where there are none."""
+    """The statistics that contradict themselves, per column; without any, nothing is read."""
     columns, zone = columns_and_zone
     if files.contradictions:
         for column in columns:
@@ -227,7 +227,10 @@ def contradictions(
 def _contradiction(
     level: str, column: Column, level_containers: Files | RowGroups, paths: pa.Array
 ) -> Contradiction:
-    """Named are the containers of which nothing is known, where no others have no statistics."""
+    """The contradiction of one column.
+
+    Its paths are the containers without statistics, if these are exactly the contradicting ones.
+    """
     count, containers = level_containers.contradictions, level_containers.containers
     interval = containers.statistics.get(column.path)
     named = ()
@@ -240,7 +243,7 @@ def _contradiction(
 
 
 def rolled_up(table: pa.Table, key: str) -> pa.Table:
-    """The counts of row groups as counts of their files."""
+    """The counts of row groups aggregated per file."""
     how = {"min": "min", "max": "max", "has": "max"}
     summed = dict.fromkeys(("rows", "live", "nulls", "nans"), "sum")
     functions = {name: (how | summed).get(name.split("_")[0]) for name in table.column_names}

@@ -1,4 +1,4 @@
-"""A verification for a pull request: GitHub's Markdown, in which nothing of a table is markup."""
+"""Write a verification as GitHub Markdown; text from a table is never markup."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from whyscan.spark.stages.verify.result import TableProof, Verification
 
 SHOWN = 100
-"""A comment has room for 65,536 characters."""
+"""The most lines per section: a GitHub comment has at most 65,536 characters."""
 
 
 def markdown(verification: Verification) -> str:
-    """The whole verification, with a line break at its end."""
+    """The verification as Markdown, with a line break at the end."""
     sections = [iter([f"**{plain(words.answer(verification))}**"])]
     for table in verification.tables:
         sections += [_subject(table), _matrix(table)]

@@ -1,7 +1,7 @@
-"""Predicates on nanoseconds as Spark can judge them: every moment a number since 1970.
+"""Rewrite predicates on nanosecond timestamps for Spark, which has no such type.
 
-Spark has no nanoseconds. They compare as their numbers do; what else a predicate does with them
-is not judged.
+A timestamp becomes the number of nanoseconds since 1970, which compares in the same way. A
+predicate that does more than compare is not rewritten.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 
 
 def has_nanoseconds(expression: Expression) -> bool:
-    """Whether a column of the expression counts nanoseconds."""
+    """Whether a column of the expression is a nanosecond timestamp."""
     return any(_is_nanoseconds(column.type) for column in columns_of(expression))
 
 
 def in_ticks(expression: Expression) -> Expression | None:
-    """The expression on numbers; None where it does more with nanoseconds than to compare them."""
+    """The expression on numbers; None if it does more with nanoseconds than compare them."""
     match expression:
         case And() | Or() | Not():
             return _over(expression, in_ticks)
@@ -64,7 +64,7 @@ def _over(
 
 
 def _number(operand: Expression) -> Expression | None:
-    """A moment of nanoseconds as its number; None for everything else."""
+    """A column or literal of nanoseconds as a number; None for other operands."""
     match operand:
         case Column() | Literal() if _is_nanoseconds(operand.type):
             return replace(operand, type=BIGINT)

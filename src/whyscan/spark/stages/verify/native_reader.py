@@ -1,6 +1,6 @@
-"""The table as Spark itself reads it: Delta's reader, Iceberg's, or Spark's own for Parquet.
+"""Read a table with Spark's reader for Delta, Iceberg or Parquet.
 
-Whyscan's reader has no part in it, so that what both agree on rests on neither alone.
+Whyscan's reader is not used, so that the counts of both readers are independent.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _frame(spark: SparkSession, snapshot: Snapshot) -> DataFrame:
         return _typed(spark, lambda: reader.parquet(*paths), snapshot.partitions.fields)
     if isinstance(snapshot, IcebergSnapshot):
         if snapshot.opened.places.moved:
-            # It would read what lies where the table once was.
+            # Iceberg would read the files at the old place of the table.
             raise TableError("the table was moved, and Iceberg follows the paths that it records")
         reader = spark.read.format("iceberg")
         if snapshot.version is not None:
@@ -61,7 +61,7 @@ def _frame(spark: SparkSession, snapshot: Snapshot) -> DataFrame:
 def _typed(
     spark: SparkSession, load: Callable[[], DataFrame], fields: Sequence[Field]
 ) -> DataFrame:
-    """Rows whose partition columns have the table's types, which Spark may infer as others."""
+    """The rows with the table's types of partition columns; Spark may infer other types."""
     rows = load()
     if all(rows.schema[f.name].dataType.simpleString() == str(f.type) for f in fields):
         return rows
@@ -75,7 +75,7 @@ def _typed(
 
 
 def totals(rows: DataFrame, predicates: Mapping[int, str]) -> tuple[int, dict[int, int]]:
-    """All rows, and those for which each predicate is TRUE, in one pass that can skip nothing."""
+    """The number of all rows, and of TRUE rows per predicate, in one pass without pruning."""
     from pyspark.sql import functions as f
 
     # sum and not count: Delta and Iceberg answer count(*) from metadata.

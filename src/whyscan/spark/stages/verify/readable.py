@@ -1,4 +1,4 @@
-"""Data files whose footers cannot be read: named and left out, so that the rest is checked."""
+"""Leave out data files whose footers cannot be read, so that the other files are verified."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def damaged(snapshot: Snapshot, files: Files, at: Sequence[int]) -> dict[int, str]:
-    """The files whose footers are corrupt, by their positions, and why: found by halves."""
+    """The positions of files with corrupt footers, and the reasons, by binary search."""
     try:
         snapshot.row_groups(files, pa.array(at, pa.int64()), (), ())
     except CorruptFile as error:
@@ -31,10 +31,10 @@ def damaged(snapshot: Snapshot, files: Files, at: Sequence[int]) -> dict[int, st
 
 
 def without(snapshot: Snapshot, gone: Mapping[int, str]) -> Snapshot:
-    """The table, whose planner opens no footer of those files; positions stay what they are.
+    """The snapshot without the footers of the files in `gone`; the positions of files stay.
 
-    A listing of Parquet files is what its footers are: there the files are left out, and the
-    positions are those of the others.
+    A listing of Parquet files has no other metadata: there the files themselves are left out, and
+    the positions change.
     """
     if not gone:
         return snapshot
@@ -47,7 +47,7 @@ def without(snapshot: Snapshot, gone: Mapping[int, str]) -> Snapshot:
 
 
 class _Sparing:
-    """A snapshot that leaves some footers closed."""
+    """A snapshot that does not open some footers."""
 
     def __init__(self, snapshot: Snapshot, gone: Collection[int]) -> None:
         self._snapshot = snapshot

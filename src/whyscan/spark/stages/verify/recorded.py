@@ -1,4 +1,4 @@
-"""Everything that a table records of the files that were read, next to what they hold."""
+"""Compare all recorded statistics of the files that were read with their rows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def all_lies(chosen: Chosen, data: Data) -> Iterator[Lie]:
-    """Of files first, then of row groups."""
+    """The lies of files first, then those of row groups."""
     whole = lies.rolled_up(data.table, FILE)
     yield from _of_files(chosen, data, whole)
     yield from _file_counts(chosen, data, whole)
@@ -44,7 +44,7 @@ def _of_files(chosen: Chosen, data: Data, whole: pa.Table) -> Iterator[Lie]:
         if column not in numbers:
             yield from lies.of_partition(named, column, containers, counts)
             continue
-        # Elsewhere the file does not hold the column: there is nothing that could differ.
+        # Only files that contain the column can differ from the metadata.
         name = numbers[column]
         with_column = pc.indices_nonzero(whole[f"has_{name}"].combine_chunks())
         own_counts = lies.counted(whole.take(with_column), f"stored_{name}", column.type)
@@ -58,7 +58,7 @@ def _of_files(chosen: Chosen, data: Data, whole: pa.Table) -> Iterator[Lie]:
 
 
 def _file_counts(chosen: Chosen, data: Data, whole: pa.Table) -> Iterator[Lie]:
-    """Rows, deleted rows and sizes. A file of which no row came has none."""
+    """The lies in counts of rows, deleted rows and bytes; a file without any row counts 0."""
     at = pa.array(data.at, pa.int64())
     files = chosen.files
     named = [ContainerName(path, None) for path in files.paths.take(at).to_pylist()]
@@ -82,7 +82,7 @@ def _spread(whole: pa.Table, name: str, count: int) -> pa.Array:
 
 
 def _sizes(data: Data) -> pa.Array:
-    """The bytes of each file, null where nobody can say."""
+    """The size of each file in bytes, null if it is unknown."""
     file_sizes: list[int | None] = [None] * len(data.files)
     stores = {id(file.store): file.store for file in data.files}
     for key, store in stores.items():

@@ -1,4 +1,4 @@
-"""What a verification found: per predicate the proof and the engines, per table what lies."""
+"""The records of a verification: proofs per predicate, lies per table, reads per engine."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ NOT_EVALUATED = 3
 class Wrong(Struct, frozen=True):
     """A container whose verdict some live rows contradict.
 
-    `level` is manifests, files or row_groups; `path` is the data file's, as the table records it,
-    and `row_group` None where the whole file was judged. `rows` are the live rows that contradict,
-    `position` is one of them: its number in the file.
+    `level` is manifests, files or row_groups. `path` is the path of the data file as the table
+    records it. `row_group` is None if the verdict is of a file or manifest. `rows` is the number of
+    live rows that contradict; `position` is the number of one of them in the file.
     """
 
     level: str
@@ -33,12 +33,12 @@ class Wrong(Struct, frozen=True):
 
 
 class Lie(Struct, frozen=True):
-    """A statistic that the rows contradict: what is recorded, and what is there.
+    """A statistic that the rows contradict: the recorded and the actual value.
 
     `what` is lower, upper, values, nulls, nan, rows, bytes, deleted, partition lower, upper, nulls
-    or values, or bucket lower or upper: the least or greatest bucket that rows belong into.
-    `row_group` is None where the table's metadata says it of the file; `column` is None where it is
-    said of all columns.
+    or values, or bucket lower or upper: the least or greatest bucket of the rows. `row_group` is
+    None for a statistic of a file in the table's metadata; `column` is None for a statistic of the
+    whole file.
     """
 
     path: str
@@ -50,9 +50,9 @@ class Lie(Struct, frozen=True):
 
 
 class Contradiction(Struct, frozen=True):
-    """Statistics of a column that contradict themselves, so that whyscan believes none of them.
+    """Statistics of a column that contradict themselves, so that whyscan uses none of them.
 
-    `paths` are the files, the first of them; none where it cannot be told which they are.
+    `paths` are the first of the files; empty if it is unknown which files they are.
     """
 
     level: str
@@ -62,14 +62,14 @@ class Contradiction(Struct, frozen=True):
 
 
 class UnreadableFile(Struct, frozen=True):
-    """A data file whose rows could not be read, so that nothing is known of them."""
+    """A data file whose rows could not be read, and why."""
 
     path: str
     why: str
 
 
 class EngineComparison(StrEnum):
-    """What an engine read, next to the plan."""
+    """Whether an engine read as much as the plan, less or more."""
 
     EQUAL = "equal"
     FEWER = "fewer"
@@ -77,11 +77,11 @@ class EngineComparison(StrEnum):
 
 
 class EngineRead(Struct, frozen=True):
-    """What an engine did with a predicate; `why` says why it was not asked or did not answer.
+    """What an engine read for a predicate; `why` is the reason if the engine did not run it.
 
-    `rows` are those that it returned. `files`, `row_groups` and `rows_read` are what it says that
-    it read, None where it does not say. `by` names the one that `reads` compares with the plan,
-    and `more` is how many more than the plan. `sql` is the condition as it was asked.
+    `rows` is the number of rows that it returned. `files`, `row_groups` and `rows_read` are what it
+    reports as read, None if it does not report. `by` names the number that `reads` compares with
+    the plan, and `more` is the difference. `sql` is the condition in the engine's SQL.
     """
 
     engine: str
@@ -98,7 +98,7 @@ class EngineRead(Struct, frozen=True):
 
 
 class PlanCounts(Struct, frozen=True):
-    """What the plan says of a predicate: how much is kept, and how many rows match at least."""
+    """The counts of a plan: what is kept, and how many rows match at least and at most."""
 
     files_total: int
     files_kept: int
@@ -110,11 +110,11 @@ class PlanCounts(Struct, frozen=True):
 
 
 class PredicateProof(Struct, frozen=True):
-    """One predicate: the plan, the rows, and every verdict that they contradict.
+    """The verification of one predicate: its plan, its counts, and the wrong verdicts.
 
-    `why` says why it could not be evaluated. `found` are the live rows for which Spark says TRUE in
-    the files as whyscan reads them, `native` those of Spark's own reader of the table; `raised` are
-    those on which Spark raises an error. None where they were not counted.
+    `why` is the reason if it could not be evaluated. `rows_true` is the number of live rows for
+    which Spark SQL gives TRUE, with the files read by whyscan; `native` is the same number with
+    Spark's reader of the table; `raised` is the number of rows with an error. None if not counted.
     """
 
     predicate: str
@@ -134,7 +134,7 @@ class PredicateProof(Struct, frozen=True):
 
     @property
     def outside(self) -> bool:
-        """More rows match than the plan says at most, or fewer than at least."""
+        """Whether the number of TRUE rows is outside the bounds of the plan."""
         if self.rows_true is None or self.planned is None:
             return False
         least, most = self.planned.at_least, self.planned.at_most
@@ -144,7 +144,7 @@ class PredicateProof(Struct, frozen=True):
 
     @property
     def disputed(self) -> bool:
-        """Spark's own reader finds other rows than the files hold."""
+        """Whether Spark's reader gives another number of TRUE rows."""
         return None not in {self.rows_true, self.native} and self.rows_true != self.native
 
     @property
@@ -153,13 +153,13 @@ class PredicateProof(Struct, frozen=True):
 
     @property
     def sound(self) -> bool:
-        """Nothing contradicts the plan, nor any engine the rows."""
+        """Whether no row contradicts the plan, and every engine returned the right rows."""
         wrong = (self.lost, self.false_all, self.unsound_engines)
         return not any(wrong) and not self.outside and not self.disputed
 
 
 class NativeRows(Struct, frozen=True):
-    """Spark's own reader of the table; `why` says why it could not be asked."""
+    """The row count of Spark's reader of the table; `why` is the reason if it could not run."""
 
     reader: str
     rows: int | None = None
@@ -167,10 +167,10 @@ class NativeRows(Struct, frozen=True):
 
 
 class TableProof(Struct, frozen=True):
-    """One table: what was read, what it says of the predicates and of the statistics.
+    """The verification of one table: what was read, the predicates and the statistics.
 
-    `rows` are all that the files hold, `live` those that are not deleted. `columns` are those whose
-    statistics were compared. `name` is what a workload calls it, else its address.
+    `rows` counts all rows of the files, `live` those that are not deleted. `columns` are those
+    whose statistics were compared. `name` is the name in a workload, else the address.
     """
 
     name: str
@@ -193,7 +193,7 @@ class TableProof(Struct, frozen=True):
 
     @property
     def disputed(self) -> bool:
-        """Spark's own reader counts other live rows."""
+        """Whether Spark's reader gives another number of live rows."""
         counted = self.native.rows
         whole = self.files_read == self.files_total
         return whole and counted is not None and counted != self.live
@@ -205,19 +205,19 @@ class TableProof(Struct, frozen=True):
 
     @property
     def evaluated(self) -> bool:
-        """All that was asked for could be looked at."""
+        """Whether all files and predicates could be checked."""
         return not self.unreadable and all(proof.why is None for proof in self.predicates)
 
 
 class UncheckedTable(Struct, frozen=True):
-    """A table or a query of which nothing could be checked."""
+    """A table or a query that could not be checked at all, and why."""
 
     name: str
     why: str
 
 
 class Verification(Struct, frozen=True):
-    """Every table of a run."""
+    """The verification of all tables of a run."""
 
     tables: tuple[TableProof, ...]
     failures: tuple[UncheckedTable, ...] = ()
@@ -232,7 +232,7 @@ class Verification(Struct, frozen=True):
 
     @property
     def exit_code(self) -> int:
-        """1 where something is unsound or lies, 3 where something could not be evaluated."""
+        """1 if something is unsound or lies, 3 if something could not be evaluated, else 0."""
         if not self.sound:
             return UNSOUND
         return FINE if self.evaluated else NOT_EVALUATED

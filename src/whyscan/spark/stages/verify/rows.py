@@ -1,7 +1,7 @@
-"""The rows of data files on the executors: every one of them, with where it stands.
+"""Read every row of data files on executors, with its file, row group and position.
 
-Nothing is pruned and nothing filtered: deleted rows come too, marked, as statistics speak of them.
-A file that cannot be read gives one row with the reason, and stops no other.
+Nothing is pruned or filtered: deleted rows are read too and marked, as statistics include them.
+A file that cannot be read gives one row with the reason and does not stop the others.
 """
 
 from __future__ import annotations
@@ -31,10 +31,9 @@ if TYPE_CHECKING:
 FILE, GROUP, POSITION = "_whyscan_file", "_whyscan_group", "_whyscan_position"
 LIVE, FAILURE = "_whyscan_live", "_whyscan_failure"
 FILE_COLUMN, HAS = "_whyscan_stored_{}", "_whyscan_has_{}"
-"""The column of that number as the file itself has it, where metadata says its value too, and
-whether the file has it at all."""
+"""The names of a partition column's values in the data file, and of whether the file has it."""
 BUCKET = "_whyscan_bucket_{}"
-"""The bucket of that number that each row belongs into."""
+"""The name of the column with the bucket of each row, for one bucket field."""
 
 _PLACE = (
     pa.field(FILE, pa.int64()),
@@ -46,7 +45,7 @@ _PLACE = (
 
 
 class NumberedFile(Struct, frozen=True):
-    """A data file and its number in the run."""
+    """A data file with its number in the run and its size."""
 
     number: int
     file: DataFile
@@ -54,13 +53,13 @@ class NumberedFile(Struct, frozen=True):
 
 
 class Hashed(Struct, frozen=True):
-    """A bucket field: the column that it is made of, and how many buckets there are."""
+    """A bucket field: its source column and its number of buckets."""
 
     source: Column
     count: int
 
     def numbers(self, columns: Mapping[str, pa.Array]) -> pa.Array:
-        """The bucket of each row, NULL for NULL."""
+        """The bucket of each row; NULL for a NULL value."""
         name, *inner = self.source.path
         values = columns[name]
         for field in inner:
@@ -73,7 +72,11 @@ class Hashed(Struct, frozen=True):
 
 
 class RowReader(Struct, frozen=True):
-    """Reads files whole: `columns` as the table gives them, `stored` as the files have them."""
+    """Reads all rows of files.
+
+    `columns` have the values of the table, `file_columns` the values in the data files of
+    partition columns.
+    """
 
     columns: tuple[ReadColumn, ...]
     file_columns: tuple[ReadColumn, ...]
@@ -82,7 +85,7 @@ class RowReader(Struct, frozen=True):
 
     @property
     def schema(self) -> pa.Schema:
-        """What the executors give."""
+        """The schema of the rows that executors return."""
         table_fields = [pa.field(c.name, spark_type(c.type)) for c in self.columns]
         file_fields = [
             pa.field(FILE_COLUMN.format(i), spark_type(c.type))
@@ -95,7 +98,7 @@ class RowReader(Struct, frozen=True):
     def rows(
         self, tasks: Sequence[Sequence[NumberedFile]]
     ) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
-        """For `mapInArrow` over the numbers of tasks."""
+        """The function for `mapInArrow` that turns numbers of tasks into rows."""
 
         def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             deletes = DeleteReader(self.naming)
@@ -152,7 +155,7 @@ class RowReader(Struct, frozen=True):
 
 
 def _live(opened: FileReader, piece: Piece, deleted: Deleted) -> pa.Array:
-    """Which of the rows are still there."""
+    """One boolean per row: whether it is not deleted."""
     gone = deleted.by_position(piece.start, piece.count)
     for compared in deleted.compared:
         hit = compared.deletes(opened.shaped(piece, compared.columns))
@@ -161,9 +164,9 @@ def _live(opened: FileReader, piece: Piece, deleted: Deleted) -> pa.Array:
 
 
 def spark_type(kind: pa.DataType) -> pa.DataType:
-    """The type in which Spark holds a column.
+    """The Arrow type of a column that Spark can read.
 
-    It has no uuid, no bytes of fixed length and no nanoseconds; a time of day it makes of a text.
+    Spark has no uuid, no fixed-length binary and no nanoseconds; it casts a time of day from text.
     """
     if isinstance(kind, pa.UuidType):
         return pa.string()
@@ -183,7 +186,7 @@ def spark_type(kind: pa.DataType) -> pa.DataType:
 
 
 def to_spark_type(array: pa.Array, kind: pa.DataType) -> pa.Array:
-    """Values in the type in which Spark holds them."""
+    """Values in the Arrow type that `spark_type` gives."""
     if array.type == kind:
         return array
     if isinstance(array.type, pa.UuidType):

@@ -1,4 +1,4 @@
-"""Verify a table: plans, verdicts and statistics against its rows, in one pass over the data."""
+"""Verify the plans, verdicts and statistics of a table in one pass over its rows."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 class VerifySettings(Struct, frozen=True):
     """How a table is verified.
 
-    `terms` are those of a plan: timezone, depth, full, assume_no_nan. `columns` are those
-    whose statistics are compared beside the predicates', `*` being all. `at_most_files` reads only
-    so many data files. `engines` are those of the matrix, None for all that fit the table; what
-    they need is in `duckdb_python` and `trino`.
+    `terms` are options of a plan: timezone, depth, full, assume_no_nan. `columns` are further
+    columns whose statistics are compared, beside those of the predicates; `*` means all.
+    `at_most_files` limits the number of data files that are read. `engines` are the engines to
+    compare with, None for all that read the format; `duckdb_python` and `trino` are their options.
     """
 
     terms: Mapping[str, Any] = field(default_factory=dict)
@@ -63,7 +63,7 @@ def prove(
     settings: VerifySettings,
     name: str | None = None,
 ) -> TableProof:
-    """What the rows of one table say of some predicates' plans and of its statistics."""
+    """Verify the plans of some predicates and the statistics of one table with its rows."""
     started = perf_counter()
     if not conditions:
         raise UsageError("there is no predicate to verify", hint="-w PREDICATE names one")
@@ -104,7 +104,7 @@ def prove(
 
 
 class _NativeCounts(Struct, frozen=True):
-    """What Spark's own reader says: of the table, and TRUE rows by predicate."""
+    """The counts of Spark's reader: all rows of the table, and TRUE rows by predicate."""
 
     table: NativeRows
     true: Mapping[int, int] = field(default_factory=dict)
@@ -150,7 +150,7 @@ def _with_engines(
     target: Target,
     settings: VerifySettings,
 ) -> tuple[PredicateProof, ...]:
-    """The proofs with what engines read."""
+    """The proofs, each with what the engines read."""
     engines = fitting(target) if settings.engines is None else settings.engines
     return matrix(target, engines, predicates)
 
@@ -186,13 +186,13 @@ def _proofs(
 
 
 def planned(chosen: Chosen, checked: CheckedPredicate) -> ScanPlan:
-    """The plan as users get it, with every file in it, those of closed manifests too."""
+    """The plan as users get it, but with the files of pruned manifests too."""
     assert checked.predicate is not None  # noqa: S101 - the caller looked
     assert checked.options is not None  # noqa: S101 - both or neither
     try:
         return make_plan(chosen.snapshot, checked.predicate, checked.options)
     except CorruptFile:
-        # A file that was not chosen to be read is damaged too.
+        # A file that is not among the chosen ones is damaged.
         files = chosen.snapshot.files((), zone(checked.predicate.zone))
         gone = damaged(chosen.snapshot, files, list(range(files.count)))
         spared = without(chosen.snapshot, gone)
@@ -200,7 +200,7 @@ def planned(chosen: Chosen, checked: CheckedPredicate) -> ScanPlan:
 
 
 def _plan_counts(plan: ScanPlan) -> PlanCounts:
-    """The plan's numbers without the files of manifests that are ruled out."""
+    """The counts of a plan without the files of pruned manifests."""
     evidence = plan.evidence
     kept = evidence.judgement.kept
     above, of_file = evidence.manifests, evidence.files.manifest
@@ -220,7 +220,7 @@ def _plan_counts(plan: ScanPlan) -> PlanCounts:
 
 
 def _row_groups_kept(evidence: Evidence, files: Flags) -> tuple[int | None, int | None]:
-    """How many row groups are kept, and their rows; None where footers stayed closed."""
+    """The number of kept row groups and of their rows; None if footers were not opened."""
     groups, judgement = evidence.groups, evidence.group_judgement
     if groups is None or judgement is None or groups.unchecked:
         return None, None

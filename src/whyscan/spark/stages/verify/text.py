@@ -1,4 +1,4 @@
-"""A verification for people: the answer, the matrix, then everything that is wrong."""
+"""Write a verification as text: the answer, the table of engines, then every error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LEGEND = "tight: reads what the plan reads; +n: n more, pruning that the engine 
 
 
 def text(verification: Verification, page: Page | None = None) -> str:
-    """The whole verification, with a line break at its end."""
+    """The verification as text, with a line break at the end."""
     where = Page() if page is None else page
     sections = [title_lines(words.answer(verification), where)]
     for table in verification.tables:
@@ -41,7 +41,7 @@ def _subject(table: TableProof, page: Page) -> Iterator[str]:
 
 
 def _matrix(table: TableProof, page: Page) -> Iterator[str]:
-    """Predicate by engine; what is written over a column is said once."""
+    """One line per predicate, one column per engine."""
     engines = [read.engine for read in table.predicates[0].engines] if table.predicates else []
     rows = [("predicate", "rows", "files kept", "plan", *engines)]
     for proof in table.predicates:

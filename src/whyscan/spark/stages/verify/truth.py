@@ -1,6 +1,6 @@
-"""What is TRUE of the rows: Spark SQL judges each one, and counts row group by row group.
+"""Count the rows for which predicates are TRUE, per row group, with Spark SQL.
 
-The pruning evaluator has no say here. All predicates are judged in one pass over the data.
+The pruning evaluator is not used. One pass over the data evaluates all predicates.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ if TYPE_CHECKING:
 
 LEAST_BYTES = 1 << 22
 MOST_BYTES = 1 << 27
-"""Of a task: a smaller one costs more to begin than to do, a larger one to do again."""
+"""The bytes of a task: a smaller task costs more to start than to run, a larger one to retry."""
 ATTEMPTS = 3
 PREDICATES_A_PASS = 100
-"""A plan of thousands of expressions takes Spark longer to make than to run."""
+"""The most predicates per pass: Spark plans thousands of expressions longer than it runs them."""
 
 _TRUTH = "_whyscan_told_{}"
 _CRASHED = ("Python worker exited unexpectedly", "Python worker failed to connect back")
 
 
 class RowChecks(Struct, frozen=True):
-    """What is counted: predicates by number as Spark reads them, and columns for their extremes.
+    """What is counted: predicates as Spark SQL by number, and columns for their extremes.
 
-    `stored` are the columns of which files may have values of their own beside metadata's;
-    `buckets` counts the bucket fields.
+    `file_columns` are partition columns that the data files may contain too. `buckets` is the
+    number of bucket fields.
     """
 
     predicates: tuple[tuple[int, str], ...]
@@ -61,9 +61,9 @@ class RowChecks(Struct, frozen=True):
 
 
 class Counts(Struct, frozen=True):
-    """One row a row group, as Spark counted it; names as in the functions below.
+    """The counts of Spark: one row per row group, with the column names of the functions below.
 
-    `failed` has the predicates that Spark could not judge, with its reason.
+    `failed` has Spark's reasons for the predicates that it could not evaluate, by number.
     """
 
     table: pa.Table
@@ -73,7 +73,7 @@ class Counts(Struct, frozen=True):
 def counted(
     spark: SparkSession, reader: RowReader, files: Sequence[NumberedFile], checks: RowChecks
 ) -> Counts:
-    """Read every file once, and count all that is asked; of very many predicates some at a time."""
+    """Read the files and count all checks; many predicates take several passes."""
     rows = _rows(spark, reader, files)
     why = {number: unreadable(rows, sql) for number, sql in checks.predicates}
     readable = [predicate for predicate in checks.predicates if why[predicate[0]] is None]
@@ -91,7 +91,7 @@ def counted(
 def _pass(
     rows: DataFrame, predicates: Sequence[tuple[int, str]], columns: Sequence[Expression]
 ) -> pa.Table:
-    """One pass over the data."""
+    """Count some predicates and columns in one pass over the data."""
     truths = {_TRUTH.format(number): truth(sql) for number, sql in predicates}
     rows_with_truths = rows.withColumns(truths) if truths else rows
     each = [count for number, _ in predicates for count in _predicate(number)]
@@ -99,7 +99,7 @@ def _pass(
 
 
 def unreadable(rows: DataFrame, sql: str) -> str | None:
-    """Why Spark can make nothing of a predicate; None where it can."""
+    """Why Spark cannot analyse a predicate; None if it can."""
     try:
         rows.select(truth(sql)).schema  # noqa: B018 - asking for it is what has Spark look
     except Exception as error:
@@ -110,18 +110,18 @@ def unreadable(rows: DataFrame, sql: str) -> str | None:
 
 
 def reason(error: Exception) -> str:
-    """What Spark complains of, in one line."""
+    """The message of an error of Spark in one line."""
     first, *rest = str(error).splitlines() or [""]
     if first.startswith("An error occurred while calling") and rest:
-        # Java's own text follows, its class before it.
+        # The next line has the class of the Java exception, then its message.
         return rest[0].removeprefix(": ").partition(": ")[2] or rest[0]
     return of_spark(error).message
 
 
 def truth(sql: str) -> Expression:
-    """What a predicate is of a row: `true`, `false`, `null`, and NULL where it raises.
+    """The truth of a predicate per row: `true`, `false`, `null`, and NULL if it raises an error.
 
-    Of all that begins with try_, this function catches what its operand raises.
+    Of Spark's functions that begin with try_, only try_to_binary catches errors of its operand.
     """
     from pyspark.sql import functions as f
 
@@ -130,20 +130,20 @@ def truth(sql: str) -> Expression:
 
 
 def _rows(spark: SparkSession, reader: RowReader, files: Sequence[NumberedFile]) -> DataFrame:
-    """Rows with where they stand; a few fat tasks by bytes."""
+    """The rows of the files with file, row group and position, read in few large tasks."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
     tasks = _tasks(files, cores(spark))
     numbers = spark.range(0, len(tasks), 1, len(tasks))
     rows = numbers.mapInArrow(reader.rows(tasks), from_arrow_schema(reader.schema))
-    # A time of day comes as a text: Spark takes none from Arrow.
+    # A time of day comes as text: Spark does not read Arrow's time type.
     clocks = [c.name for c in reader.columns if pa.types.is_time(c.type)]
     times = {name: rows[quoted((name,))].cast("time(6)") for name in clocks}
     return rows.withColumns(times) if times else rows
 
 
 def _tasks(files: Sequence[NumberedFile], at_once: int) -> list[list[NumberedFile]]:
-    """Files one after another, as many as make a task; no core is left without one."""
+    """Files in tasks of limited bytes, with enough tasks for all cores."""
     share = sum(file.bytes for file in files) // (at_once * TASKS_A_CORE)
     most = max(LEAST_BYTES, min(MOST_BYTES, share))
     tasks: list[list[NumberedFile]] = [[]]
@@ -182,7 +182,7 @@ def _predicate(number: int) -> list[Expression]:
 
 
 def _ran(frame: DataFrame) -> pa.Table:
-    """Run a job; a worker that died is no reason to give up at once."""
+    """Run a job; run it again if a Python worker died."""
     for attempt in range(ATTEMPTS):
         try:
             return frame.toArrow()
@@ -196,7 +196,7 @@ def _ran(frame: DataFrame) -> pa.Table:
 
 
 def _columns(checks: RowChecks) -> list[Expression]:
-    """Least, greatest, NULLs and NaNs of each column, and of what files themselves store."""
+    """Least, greatest, NULLs and NaNs of each column, also of partition columns in the files."""
     from pyspark.sql import functions as f
 
     expressions = []
@@ -225,13 +225,13 @@ def _extremes(column: Expression, kind: Type, name: str) -> list[Expression]:
 
 
 def quoted(path: Sequence[str]) -> str:
-    """A column's name as Spark reads it whatever is in it."""
+    """A column's path in backticks."""
     return ".".join("`" + name.replace("`", "``") + "`" for name in path)
 
 
 @contextmanager
 def terms(spark: SparkSession, timezone: str) -> Iterator[None]:
-    """Spark in the predicate's terms, ANSI and its time zone, for as long as the block takes."""
+    """Set ANSI mode and the predicate's time zone in Spark during a block."""
     wanted = {
         "spark.sql.ansi.enabled": "true",
         "spark.sql.session.timeZone": timezone,

@@ -1,4 +1,4 @@
-"""Plans against rows: containers that were dropped and match, or called `all` and do not."""
+"""Compare verdicts with rows: pruned containers with TRUE rows, `all` containers with others."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ NOWHERE = -1
 
 
 class Observed(Struct, frozen=True):
-    """Row groups that were read, and what is TRUE in them for one predicate.
+    """The counts of one predicate, one item per row group that was read.
 
-    `file` is the position among the plan's files, `ordinal` the row group's number. `first_true`
-    and `first_other` are positions of rows, -1 for none.
+    `file` is the position among the plan's files, `ordinal` the number of the row group.
+    `first_true` and `first_other` are positions of rows, -1 if there is none.
     """
 
     file: Numbers
@@ -39,12 +39,12 @@ class Observed(Struct, frozen=True):
 
     @property
     def other(self) -> Numbers:
-        """Live rows that are FALSE or NULL, or raise."""
+        """The number of live rows that are FALSE or NULL, or raise an error."""
         return self.live - self.true
 
 
 class Verdicts(Struct, frozen=True):
-    """The verdict of the container of a level that each row group lies in."""
+    """One verdict per row group: that of its container at a level."""
 
     level: str
     kept: Flags
@@ -52,7 +52,7 @@ class Verdicts(Struct, frozen=True):
 
 
 def verdicts(evidence: Evidence, observed: Observed) -> tuple[Verdicts, ...]:
-    """The levels above each row group that was read, from the top."""
+    """The verdicts of all levels for the row groups that were read, top level first."""
     levels = []
     above, of_file = evidence.manifests, evidence.files.manifest
     if above is not None and of_file is not None:
@@ -67,7 +67,7 @@ def verdicts(evidence: Evidence, observed: Observed) -> tuple[Verdicts, ...]:
 
 
 def _row_groups(evidence: Evidence, observed: Observed) -> Verdicts | None:
-    """Of a file whose footer the plan left closed nothing is said."""
+    """The verdicts of row groups; `some` for files whose footers the plan did not open."""
     groups, judgement = evidence.groups, evidence.group_judgement
     if groups is None or judgement is None:
         return None
@@ -82,9 +82,9 @@ def _row_groups(evidence: Evidence, observed: Observed) -> Verdicts | None:
 
 
 def places(listed: tuple[Numbers, Numbers], wanted: tuple[Numbers, Numbers]) -> Numbers:
-    """Where each wanted row group stands among the known ones, -1 for nowhere.
+    """The position of each wanted row group in `listed`, -1 if it is not there.
 
-    Row groups are told by the position of their file and by their number.
+    A row group is identified by the position of its file and by its number.
     """
     most = int(max(listed[1].max(initial=0), wanted[1].max(initial=0))) + 1
     keys = listed[0].astype(np.int64) * most + listed[1]
@@ -96,9 +96,9 @@ def places(listed: tuple[Numbers, Numbers], wanted: tuple[Numbers, Numbers]) -> 
 
 
 def lost(levels: Sequence[Verdicts], observed: Observed, paths: Sequence[str]) -> Iterator[Wrong]:
-    """Containers that the plan drops and that hold rows for which the predicate is TRUE.
+    """The containers that the plan prunes although they have TRUE rows.
 
-    A row is told of once, at the topmost level that loses it.
+    A row is reported once, at the highest level that loses it.
     """
     left = observed.true > 0
     for level in levels:
@@ -112,7 +112,7 @@ def lost(levels: Sequence[Verdicts], observed: Observed, paths: Sequence[str]) -
 def false_all(
     levels: Sequence[Verdicts], observed: Observed, paths: Sequence[str]
 ) -> Iterator[Wrong]:
-    """Containers called `all` that hold a live row for which the predicate is not TRUE."""
+    """The containers with the verdict `all` that have a live row that is not TRUE."""
     left = observed.other > 0
     for level in levels:
         wrong = left & level.every
@@ -129,7 +129,7 @@ def _gathered(
     observed: Observed,
     paths: Sequence[str],
 ) -> Iterator[Wrong]:
-    """One line a row group, or one a file where the file was judged."""
+    """One record per wrong row group, or per file if the verdict is of a file or manifest."""
     rows, first = counts
     if level == "row_groups":
         for at in np.flatnonzero(wrong).tolist():

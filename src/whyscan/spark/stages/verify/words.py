@@ -1,4 +1,4 @@
-"""What a verification found, in words that the text and Markdown share."""
+"""The sentences about a verification, for text and Markdown."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ LIES = {
 
 
 def answer(verification: Verification) -> str:
-    """The whole in one line."""
+    """The verification in one line."""
     proofs = [proof for table in verification.tables for proof in table.predicates]
     wrong = list(_wrongs(verification, proofs))
     if wrong:
@@ -80,13 +80,13 @@ def _wrongs(verification: Verification, proofs: list[PredicateProof]) -> Iterato
 
 
 def kept(proof: PredicateProof) -> str:
-    """`5 of 20`."""
+    """The kept files, `5 of 20`."""
     plan = proof.planned
     return "" if plan is None else f"{plan.files_kept:,} of {plan.files_total:,}"
 
 
 def verdict(proof: PredicateProof) -> str:
-    """What the rows say of the plan."""
+    """The result of a predicate in a few words."""
     if proof.why is not None:
         return NOT_CHECKED
     wrong = []
@@ -102,7 +102,7 @@ def verdict(proof: PredicateProof) -> str:
 
 
 def cell(read: EngineRead) -> str:
-    """What an engine did, in a word or two."""
+    """The result of an engine in a few words."""
     if read.why is not None:
         return NOT_CHECKED
     if read.sound is False:
@@ -162,7 +162,7 @@ def contradiction(statistics: Contradiction) -> str:
 
 
 def disputes(table: TableProof) -> Iterator[str]:
-    """Where Spark's own reader has other rows."""
+    """The counts in which Spark's reader or the plan differs from the files."""
     if table.disputed:
         sentence = f"{table.native.reader} reads {table.native.rows:,} rows"
         yield f"{sentence}, the files hold {table.live:,}"
@@ -178,7 +178,7 @@ def disputes(table: TableProof) -> Iterator[str]:
 
 
 def other_rows(table: TableProof) -> Iterator[str]:
-    """Engines that returned others than the files hold."""
+    """The engines that returned another number of rows."""
     for proof in table.predicates:
         for read in proof.unsound_engines:
             yield (
@@ -188,7 +188,7 @@ def other_rows(table: TableProof) -> Iterator[str]:
 
 
 def not_checked(table: TableProof) -> Iterator[str]:
-    """What was left out, and why, each said once."""
+    """What was not checked, and why, without repetitions."""
     yield from table.unchecked
     if table.native.why is not None:
         yield f"{table.native.reader}'s own count: {table.native.why}"
@@ -208,7 +208,7 @@ def not_checked(table: TableProof) -> Iterator[str]:
 
 
 def amount(table: TableProof) -> str:
-    """`20 of 20 files, 20 row groups, 90 rows, 86 of them live`."""
+    """What was read: `20 of 20 files, 20 row groups, 90 rows, 86 of them live`."""
     live = "" if table.live == table.rows else f", {table.live:,} of them live"
     return (
         f"{table.files_read:,} of {counted(table.files_total, 'file')}, "
@@ -217,7 +217,7 @@ def amount(table: TableProof) -> str:
 
 
 class Section(Struct, frozen=True):
-    """A list under a title; `bad` where it makes the verification fail."""
+    """Lines under a title; `bad` is True if they make the verification fail."""
 
     title: str
     lines: tuple[str, ...]
@@ -225,7 +225,7 @@ class Section(Struct, frozen=True):
 
 
 def sections(table: TableProof) -> Iterator[Section]:
-    """All that is wrong, and all that was not checked; those without a line are left out."""
+    """The sections about errors and unchecked things of a table, without empty ones."""
     verdicts = (
         wrong(kind, item, proof)
         for proof in table.predicates
@@ -251,7 +251,7 @@ def sections(table: TableProof) -> Iterator[Section]:
 
 
 def failures(verification: Verification) -> Iterator[Section]:
-    """Tables and queries of which nothing is known."""
+    """The section about tables and queries that could not be verified."""
     if verification.failures:
         lines = tuple(f"{failure.name}: {failure.why}" for failure in verification.failures)
         yield Section("could not be verified", lines, bad=False)

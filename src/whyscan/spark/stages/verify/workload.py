@@ -1,4 +1,4 @@
-"""The predicates of a workload, table by table."""
+"""Verify the predicates of a workload, table by table."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def verify_workload(
     settings: VerifySettings,
     sample: int | None = None,
 ) -> Verification:
-    """Every predicate of a workload on its table, or the `sample` that ran most often."""
+    """Verify every predicate of a workload on its table, or the `sample` with the most runs."""
     from whyscan.spark.stages.workload.scans import workload_scans
 
     tables_by_name = {table.name: table for table in tables}
@@ -51,7 +51,7 @@ def verify_workload(
 def _by_table(
     scans: Sequence[Mapping[str, object]], sample: int | None
 ) -> dict[str, list[PredicateText]]:
-    """The conditions of each table, those that ran most often first."""
+    """The conditions of each table; those with the most runs first."""
     times: dict[tuple[str, PredicateText], int] = {}
     for scan in scans:
         if scan["unparsed"] or scan["table"] is None:

@@ -1,1 +1,1 @@
-"""Real engines: what each reads for the same predicate, and whether it returns the same rows."""
+"""Run the same predicate on other engines: what each engine reads, and its number of rows."""

@@ -1,4 +1,4 @@
-"""DataFusion on Parquet files: its metrics of files, row groups and rows."""
+"""Run predicates on Parquet files with DataFusion, and read its metrics."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class DataFusionEngine:
-    """One context with the table in it."""
+    """A DataFusion context with the table registered as `t`."""
 
     dialect = "postgres"
 
@@ -32,7 +32,7 @@ class DataFusionEngine:
 
 
 def _read(plan: str) -> dict[str, int | None]:
-    """What its scans kept, summed; None where the plan does not say."""
+    """The files and row groups that the scans of a plan kept; None if the plan has no number."""
     return {
         "files": _kept(plan, "files_ranges_pruned_statistics"),
         "row_groups": _kept(plan, "row_groups_pruned_statistics"),

@@ -1,4 +1,7 @@
-"""DuckDB: on Parquet files in this process, on Delta and Iceberg in a Python with extensions."""
+"""Run predicates with DuckDB: on Parquet in this process, on Delta and Iceberg in another Python.
+
+The other Python has DuckDB with its extensions.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +21,12 @@ if TYPE_CHECKING:
 
 SCRIPT = Path(__file__).with_name("duckdb_script.py")
 BESIDE = Path(sys.prefix) / "duckdb" / "bin" / "python"
-"""The Python that `make duckdb` makes beside this one."""
+"""The Python that `make duckdb` installs."""
 PATIENCE = 600
 
 
 class DuckDBEngine:
-    """One connection, in this process or in another Python."""
+    """DuckDB for one table, in this process or in another Python."""
 
     dialect = "duckdb"
 
@@ -66,7 +69,7 @@ class DuckDBEngine:
 
 
 def open_duckdb(target: Target) -> DuckDBEngine:
-    """DuckDB as it reads the table's format."""
+    """DuckDB with the function that reads the table's format."""
     snapshot = target.snapshot
     if isinstance(snapshot, ParquetSnapshot):
         hive = "true" if snapshot.format == "hive" else "false"

@@ -1,6 +1,6 @@
-"""Asks DuckDB for rows and for what it read; also a program for a Python that has only DuckDB.
+"""Run a condition with DuckDB; also a program for a Python that has only DuckDB.
 
-As a program it reads one JSON request on its standard input and writes one JSON answer.
+The program reads one JSON request from standard input and writes one JSON answer.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ EXTENSIONS = {"delta_scan": ("delta",), "iceberg_scan": ("avro", "iceberg")}
 
 
 def run_condition(connection: Any, relation: str, sql: str, timezone: str) -> dict[str, Any]:
-    """The rows of a condition, and what its plan says that was read."""
+    """The number of rows of a condition, and the files and row groups that DuckDB read."""
     import duckdb
 
     # sum and not count: Iceberg's extension answers count(*) from metadata.
@@ -30,7 +30,7 @@ def run_condition(connection: Any, relation: str, sql: str, timezone: str) -> di
 
 
 def _read(plan: dict[str, Any]) -> dict[str, int | None]:
-    """Files and row groups of the plan's scans; None where it does not say."""
+    """The files and row groups of the plan's scans; None if the plan has no number."""
     scans = [node for node in _nodes(plan) if _scanned(node)]
     if not scans:
         nothing = 0 if _is_empty(plan) else None
@@ -49,7 +49,7 @@ def _sum(parts: list[int | None]) -> int | None:
 
 
 def _nodes(plan: dict[str, Any]) -> list[dict[str, Any]]:
-    """The plan's operators; releases of DuckDB differ in where they begin."""
+    """The operators of a plan; the root differs between releases of DuckDB."""
     inner = plan.get("children") or plan.get("operator") or []
     return [plan, *(node for child in inner for node in _nodes(child))]
 
@@ -64,12 +64,12 @@ def _scanned(node: dict[str, Any]) -> bool:
 
 
 def _is_empty(plan: dict[str, Any]) -> bool:
-    """The condition was found to be false before anything was read."""
+    """Whether DuckDB decided before reading that the condition is false."""
     return any("EMPTY_RESULT" in _kind(node) for node in _nodes(plan))
 
 
 def _files(extra_info: dict[str, Any]) -> int | None:
-    """`2/15`, else the names that are listed."""
+    """The number of files: from `2/15`, from a total, or from a list of names."""
     counted = re.match(r"(\d+)/\d+", str(extra_info.get("Scanning Files", "")))
     if counted is not None:
         return int(counted[1])
@@ -83,7 +83,7 @@ def _files(extra_info: dict[str, Any]) -> int | None:
 
 
 def main() -> None:
-    """Answer one request."""
+    """Read one request and write its answer."""
     request = json.load(sys.stdin)
     try:
         import duckdb
@@ -101,7 +101,7 @@ def main() -> None:
 
 
 def _load(connection: Any, extensions: tuple[str, ...]) -> None:
-    """Extensions from their wheels where there are some, else as DuckDB itself finds them."""
+    """Load extensions from their wheels if these are installed, else let DuckDB download them."""
     for name in extensions:
         try:
             from duckdb_extensions import import_extension  # type: ignore[import-not-found]

@@ -1,4 +1,4 @@
-"""What an engine is asked, and what it answers."""
+"""The interface of an engine: its target table and its answers."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 class EngineRefusal(WhyscanError):
-    """An engine that cannot be asked, or does not answer; the message says why."""
+    """An engine cannot run a predicate; the message is the reason."""
 
 
 class Target(Struct, frozen=True):
-    """A table as engines see it.
+    """A table that engines read.
 
-    `rows` is the table as Spark's own reader has it, None where Spark cannot read it, and `why`
-    says why. `paths` are the addresses of all its data files. `duckdb_python` is a Python that has
-    DuckDB with its extensions for Delta and Iceberg, `trino` the address of the table in a Trino.
+    `rows` is the table in Spark's reader, None if Spark cannot read it; then `why` is the reason.
+    `paths` are the addresses of all data files. `duckdb_python` is a Python that has DuckDB with
+    its extensions for Delta and Iceberg. `trino` is the address of the table in a Trino server.
     """
 
     snapshot: Snapshot
@@ -37,7 +37,7 @@ class Target(Struct, frozen=True):
 
 
 class EngineAnswer(Struct, frozen=True):
-    """How many rows an engine returned, and what it says that it read; None where it does not."""
+    """The number of rows that an engine returned, and what it reports as read, None if unknown."""
 
     rows: int
     files: int | None = None
@@ -50,11 +50,11 @@ class OpenedEngine(Protocol):
 
     @property
     def dialect(self) -> str:
-        """The SQL that it reads, as sqlglot calls it."""
+        """The engine's dialect, by sqlglot's name."""
         ...
 
     def ask(self, sql: str) -> EngineAnswer:
-        """Run one condition; Refused where the engine cannot."""
+        """Run one condition; EngineRefusal if the engine cannot."""
         ...
 
 
@@ -62,6 +62,6 @@ Opening = Callable[[Target], OpenedEngine]
 
 
 def one_line(error: BaseException) -> str:
-    """The first line of what an engine complains of."""
+    """The first line of an engine's error message."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[0] if lines else type(error).__name__

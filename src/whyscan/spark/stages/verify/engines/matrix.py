@@ -1,4 +1,4 @@
-"""Predicate by engine: the same rows or others, and what was read next to the plan."""
+"""Run each predicate on each engine, and compare rows and reads with the plan."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ENGINES: Mapping[str, tuple[frozenset[str], Opening]] = {
     "pyiceberg": (frozenset({"iceberg"}), open_pyiceberg),
     "trino": (PARQUET | LAKES, open_trino),
 }
-"""The formats that each engine reads here, and how it is opened."""
+"""By engine: the formats that it reads, and the function that opens it."""
 
 NONE = "none"
 
@@ -72,7 +72,7 @@ def matrix(
     engines: Sequence[str],
     predicates: Sequence[tuple[CheckedPredicate, PredicateProof]],
 ) -> tuple[PredicateProof, ...]:
-    """Each proof with what every engine read for its predicate."""
+    """The proofs, each with the reads of every engine."""
     cells: dict[int, list[EngineRead]] = {number: [] for number in range(len(predicates))}
     for name in engines:
         formats, opening = ENGINES[name]
@@ -120,7 +120,7 @@ def _cell(
 
 
 def _compared_with_plan(engine_read: EngineRead, proof: PredicateProof) -> EngineRead:
-    """Row groups where the engine counts them, else files, else rows."""
+    """Compare an engine's reads with the plan: row groups if it counts them, else files or rows."""
     plan = proof.planned
     if plan is None:
         return engine_read

@@ -1,4 +1,4 @@
-"""PyIceberg: the files of its plan, and the rows that it reads of them."""
+"""Run predicates with PyIceberg: the files of its plan, and its number of rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class PyIcebergEngine:
-    """One table by its metadata file."""
+    """A PyIceberg table at a snapshot."""
 
     dialect = "postgres"
 
@@ -30,7 +30,7 @@ class PyIcebergEngine:
 
 
 def open_pyiceberg(target: Target) -> PyIcebergEngine:
-    """PyIceberg, where it is installed."""
+    """PyIceberg with the table's metadata file; EngineRefusal if it is not installed."""
     try:
         from pyiceberg.exceptions import NoSuchTableError
         from pyiceberg.table import StaticTable

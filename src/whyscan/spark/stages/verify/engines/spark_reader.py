@@ -1,4 +1,4 @@
-"""Spark with Delta's reader, with Iceberg's, or with its own for Parquet: what its plan counted."""
+"""Run predicates with Spark's reader for Delta, Iceberg or Parquet, and read its metrics."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class SparkReader:
-    """The table's own reader in the running session."""
+    """Spark's reader of a table in the running session."""
 
     dialect = "spark"
 
@@ -46,21 +46,21 @@ class SparkReader:
             return EngineAnswer(
                 rows, files=scan.get("numFiles"), rows_read=scan.get("numOutputRows")
             )
-        # Its files are those of the partitions: footers are looked at later, by the tasks.
+        # Spark's number of files is before footers: tasks read the footers later.
         return EngineAnswer(rows, rows_read=scan.get("numOutputRows"))
 
 
 def open_reader(target: Target) -> SparkReader:
-    """Where Spark could read the table at all."""
+    """Spark's reader of the table; EngineRefusal if Spark cannot read the table."""
     if target.rows is None:
         raise EngineRefusal(target.why or "Spark cannot read it")
     return SparkReader(target.rows, target.snapshot.format)
 
 
 def _metrics(frame: DataFrame) -> dict[str, int] | None:
-    """What the scans of a plan that has run counted; None where Spark is behind Connect.
+    """The metrics of the scans of a plan that has run; None on Spark Connect.
 
-    A plan without a scan read nothing: its filter was found to be false.
+    A plan without a scan read nothing: its filter is always false.
     """
     plan = getattr(frame, "_jdf", None)
     if plan is None:
@@ -78,7 +78,7 @@ def _metrics(frame: DataFrame) -> dict[str, int] | None:
 
 
 def _nodes(plan: Any) -> Iterator[Any]:
-    """The nodes of a plan, through adaptive ones."""
+    """The nodes of a plan, also those inside adaptive nodes."""
     name = plan.getClass().getSimpleName()
     if name == "AdaptiveSparkPlanExec":
         yield from _nodes(plan.executedPlan())

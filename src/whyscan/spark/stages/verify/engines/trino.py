@@ -1,4 +1,4 @@
-"""Trino: a running server, asked over its own protocol for rows and for what the query read."""
+"""Run predicates on a Trino server over its HTTP protocol, and read its statistics."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ USER = "whyscan"
 PARTS = 3
 HINT = "http://user@host:8080/catalog/schema/table"
 PATIENCE = 60
-# Of Iceberg alone: other connectors do not count files.
+# Only the Iceberg connector counts files.
 _FILES = re.compile(r"'dataFiles' = LongCount\{total=(\d+)\}")
 
 
 class TrinoEngine:
-    """A table of a server."""
+    """One table of a Trino server."""
 
     dialect = "trino"
 
@@ -47,7 +47,7 @@ class TrinoEngine:
         )
 
     def _run(self, sql: str) -> tuple[str, list[list[Any]]]:
-        """The query's id and its rows."""
+        """Run a statement; the query id and the rows."""
         response = self._send(Request(f"{self._server}/v1/statement", sql.encode()))  # noqa: S310 - checked when it was opened
         rows: list[list[Any]] = []
         while True:
@@ -79,7 +79,7 @@ class TrinoEngine:
 
 
 def open_trino(target: Target) -> TrinoEngine:
-    """The table that an address names in a server."""
+    """The table of a Trino server that an address names."""
     if target.trino is None:
         raise EngineRefusal(f"no server was named: --trino {HINT}")
     address = urlsplit(target.trino)
