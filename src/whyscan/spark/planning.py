@@ -98,9 +98,11 @@ class Parted(Struct, frozen=True, eq=False, dict=True):
         """The result of a function of the plan, one per part, in one Spark job."""
         return self._ask(question, None)
 
-    def each_given(self, question: Callable[[ScanPlan, G], T], given: Sequence[G]) -> Sequence[T]:
+    def each_given(
+        self, question: Callable[[ScanPlan, G], T], arguments: Sequence[G]
+    ) -> Sequence[T]:
         """The result of a function of the plan and of one argument per part, in one Spark job."""
-        return self._ask(question, given)
+        return self._ask(question, arguments)
 
     def _ask(self, question: Callable[..., T], arguments: Sequence[Any] | None) -> Sequence[T]:
         work = Work(self.name, self.predicate, self.each_options, question, arguments)
@@ -320,7 +322,7 @@ class _PlannedPart(Struct):
 
 
 _CACHE: dict[bytes, _PlannedPart] = {}
-"""By the hash of the pickled part: another run finds the metadata of an equal part here."""
+"""By the hash of the pickled part: another run finds the metadata of an equal part."""
 
 
 def _planned(work: Work, sent: bytes) -> tuple[ScanPlan, Traffic]:

@@ -197,16 +197,16 @@ def _environment(*, local: bool) -> dict[str, str]:
     This process keeps its environment: its other programs must not run on our `java` script,
     which drops some arguments.
     """
-    ours = {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
+    variables = {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
     if local:
-        ours["SPARK_LOCAL_IP"] = "127.0.0.1"
+        variables["SPARK_LOCAL_IP"] = "127.0.0.1"
     if "SPARK_HOME" not in os.environ:
-        ours["SPARK_CONF_DIR"] = str(_quiet_logs())
-    ours = {name: value for name, value in ours.items() if name not in os.environ}
+        variables["SPARK_CONF_DIR"] = str(_quiet_logs())
+    variables = {name: value for name, value in variables.items() if name not in os.environ}
     if local:
         # Spark kills its Python workers: their temporary files are removed with this process.
-        ours["TMPDIR"] = str(_scratch() / "workers")
-    return ours | {"JAVA_HOME": str(java_home(_scratch() / "java"))}
+        variables["TMPDIR"] = str(_scratch() / "workers")
+    return variables | {"JAVA_HOME": str(java_home(_scratch() / "java"))}
 
 
 def _quiet_logs() -> Path:

@@ -139,12 +139,12 @@ def _remove_abandoned(containers: Path) -> None:
 
 def publish(folder: Path, containers: Path, about: Mapping[str, str], files: Iterable[str]) -> None:
     """Move the files of a table into its partition, and replace the files that are there."""
-    whole = folder / "whole"
-    whole.mkdir()
+    complete = folder / "whole"
+    complete.mkdir()
     for name in files:
-        (folder / name).rename(whole / name)
+        (folder / name).rename(complete / name)
     target = containers / partition(about)
     target.parent.mkdir(parents=True, exist_ok=True)
     if target.exists():
         target.rename(folder / f"replaced-{uuid.uuid4()}")
-    whole.rename(target)
+    complete.rename(target)

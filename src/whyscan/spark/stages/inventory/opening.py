@@ -62,10 +62,10 @@ class Opener(Struct, frozen=True):
     earlier: EarlierRows = field(default_factory=dict)
     partition_types: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
-    def open_all(self, some: Sequence[NamedTable]) -> Iterator[OpenedTable | InventoriedTable]:
+    def open_all(self, sources: Sequence[NamedTable]) -> Iterator[OpenedTable | InventoriedTable]:
         """Open tables, several at once; the result is final for an unchanged or failed table."""
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            yield from pool.map(self._open, some)
+            yield from pool.map(self._open, sources)
 
     def _open(self, source: NamedTable) -> OpenedTable | InventoriedTable:
         types = self.partition_types.get(source.name, {})

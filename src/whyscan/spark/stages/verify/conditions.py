@@ -130,7 +130,7 @@ def paths_read(
 ) -> tuple[Path, ...]:
     """The paths of the predicates' columns and of the measured columns."""
     named = (q.predicate.columns() for q in predicates if q.predicate is not None)
-    return tuple(dict.fromkeys(c.path for group in (*named, columns) for c in group))
+    return tuple(dict.fromkeys(c.path for columns_read in (*named, columns) for c in columns_read))
 
 
 def _leaves(field: Field, above: Path) -> Iterator[Column]:

@@ -132,9 +132,9 @@ def read(
     why = dict(zip(bad[FILE].to_pylist(), bad["failure"].to_pylist(), strict=True))
     kept = [(at, file) for at, file in zip(chosen.at, reading.files, strict=True) if at not in why]
     paths = chosen.files.paths
-    whole = pc.invert(pc.is_in(counts.table[FILE], pa.array(list(why), pa.int64())))
+    of_readable_files = pc.invert(pc.is_in(counts.table[FILE], pa.array(list(why), pa.int64())))
     return Data(
-        counts.table.filter(whole).combine_chunks(),
+        counts.table.filter(of_readable_files).combine_chunks(),
         tuple(file for _, file in kept),
         tuple(at for at, _ in kept),
         file_columns,

@@ -163,26 +163,26 @@ class _Teller(Struct, frozen=True):
         kind, count = arrow_type(self.column.type), len(self.places)
         if pa.types.is_null(kind):
             return
-        for what, bound, extreme, beyond in (
+        for quantity, bound, extreme, beyond in (
             ("lower", interval.lower, counts.least, pc.less),
             ("upper", interval.upper, counts.greatest, pc.greater),
         ):
             recorded = written_out(bound, count, kind)
             wrong = beyond(extreme, recorded)
-            yield from self._each(what, wrong, recorded, extreme, self.column.type)
+            yield from self._each(quantity, wrong, recorded, extreme, self.column.type)
 
-    def differing(self, what: str, recorded: pa.Array, actual: pa.Array) -> Iterator[Lie]:
-        yield from self._each(what, pc.not_equal(recorded, actual), recorded, actual, BIGINT)
+    def differing(self, quantity: str, recorded: pa.Array, actual: pa.Array) -> Iterator[Lie]:
+        yield from self._each(quantity, pc.not_equal(recorded, actual), recorded, actual, BIGINT)
 
-    def unexpected(self, what: str, may: Mask, actual: pa.Array) -> Iterator[Lie]:
+    def unexpected(self, quantity: str, may: Mask, actual: pa.Array) -> Iterator[Lie]:
         """The lies of absence: rows of a kind that metadata excludes."""
         none = ~flags(may, len(self.places))
         wrong = pc.and_(pa.array(none), pc.greater(actual, 0))
         zeros = pa.repeat(pa.scalar(0, pa.int64()), len(self.places))
-        yield from self._each(what, wrong, zeros, actual, BIGINT)
+        yield from self._each(quantity, wrong, zeros, actual, BIGINT)
 
     def _each(
-        self, what: str, wrong: pa.Array, recorded: pa.Array, actual: pa.Array, kind: Type
+        self, quantity: str, wrong: pa.Array, recorded: pa.Array, actual: pa.Array, kind: Type
     ) -> Iterator[Lie]:
         at = pc.indices_nonzero(pc.fill_null(wrong, False))  # noqa: FBT003 - a value of Arrow
         if not len(at):
@@ -191,7 +191,7 @@ class _Teller(Struct, frozen=True):
         name = ".".join(self.column.path)
         for number, was, there in zip(at.to_pylist(), *both, strict=True):
             place = self.places[number]
-            yield Lie(place.path, place.row_group, name, f"{self.source}{what}", was, there)
+            yield Lie(place.path, place.row_group, name, f"{self.source}{quantity}", was, there)
 
 
 def _null_counts(exact: Exact, interval: Interval, count: int) -> pa.Array:
@@ -251,8 +251,8 @@ def rolled_up(table: pa.Table, key: str) -> pa.Table:
         (name, function) for name, function in functions.items() if function is not None
     ]
     plain = [pc.cast(c, pa.int64()) if pa.types.is_integer(c.type) else c for c in table.columns]
-    whole = pa.table(plain, table.column_names).group_by(key).aggregate(aggregations)
-    return whole.rename_columns([key, *(name for name, _ in aggregations)])
+    file_counts = pa.table(plain, table.column_names).group_by(key).aggregate(aggregations)
+    return file_counts.rename_columns([key, *(name for name, _ in aggregations)])
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:

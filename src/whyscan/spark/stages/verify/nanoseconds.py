@@ -58,9 +58,9 @@ def in_ticks(expression: Expression) -> Expression | None:
 def _over(
     expression: Expression, change: Callable[[Expression], Expression | None]
 ) -> Expression | None:
-    parts: Sequence[Expression | None] = [change(part) for part in children(expression)]
-    whole = [part for part in parts if part is not None]
-    return with_children(expression, whole) if len(whole) == len(parts) else None
+    changed: Sequence[Expression | None] = [change(part) for part in children(expression)]
+    rewritten = [part for part in changed if part is not None]
+    return with_children(expression, rewritten) if len(rewritten) == len(changed) else None
 
 
 def _number(operand: Expression) -> Expression | None:

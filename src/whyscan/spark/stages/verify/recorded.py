@@ -27,42 +27,44 @@ if TYPE_CHECKING:
 
 def all_lies(chosen: Chosen, data: Data) -> Iterator[Lie]:
     """The lies of files first, then those of row groups."""
-    whole = lies.rolled_up(data.table, FILE)
-    yield from _of_files(chosen, data, whole)
-    yield from _file_counts(chosen, data, whole)
+    file_counts = lies.rolled_up(data.table, FILE)
+    yield from _of_files(chosen, data, file_counts)
+    yield from _file_counts(chosen, data, file_counts)
     yield from _of_row_groups(chosen, data)
 
 
-def _of_files(chosen: Chosen, data: Data, whole: pa.Table) -> Iterator[Lie]:
-    at = whole[FILE].combine_chunks()
+def _of_files(chosen: Chosen, data: Data, file_counts: pa.Table) -> Iterator[Lie]:
+    at = file_counts[FILE].combine_chunks()
     named = [ContainerName(path, None) for path in chosen.files.paths.take(at).to_pylist()]
     containers = chosen.files.containers.take(at)
     numbers = {column: number for number, column in enumerate(data.file_columns)}
     for number, column in enumerate(chosen.columns):
-        counts = lies.counted(whole, str(number), column.type)
+        counts = lies.counted(file_counts, str(number), column.type)
         yield from lies.of_statistics(named, column, containers, counts)
         if column not in numbers:
             yield from lies.of_partition(named, column, containers, counts)
             continue
         # Only files that contain the column can differ from the metadata.
         name = numbers[column]
-        with_column = pc.indices_nonzero(whole[f"has_{name}"].combine_chunks())
-        own_counts = lies.counted(whole.take(with_column), f"stored_{name}", column.type)
+        with_column = pc.indices_nonzero(file_counts[f"has_{name}"].combine_chunks())
+        own_counts = lies.counted(file_counts.take(with_column), f"stored_{name}", column.type)
         named_with_column = [named[i] for i in with_column.to_pylist()]
         yield from lies.of_partition(
             named_with_column, column, containers.take(with_column.cast(pa.int64())), own_counts
         )
     for number, (column, buckets) in enumerate(bucketed(chosen.columns, containers)):
-        least, greatest = (whole[f"{e}_bucket_{number}"].combine_chunks() for e in lies.ORDERED)
+        least, greatest = (
+            file_counts[f"{e}_bucket_{number}"].combine_chunks() for e in lies.ORDERED
+        )
         yield from lies.of_buckets(named, column, buckets, (least, greatest))
 
 
-def _file_counts(chosen: Chosen, data: Data, whole: pa.Table) -> Iterator[Lie]:
+def _file_counts(chosen: Chosen, data: Data, file_counts: pa.Table) -> Iterator[Lie]:
     """The lies in counts of rows, deleted rows and bytes; a file without any row counts 0."""
     at = pa.array(data.at, pa.int64())
     files = chosen.files
     named = [ContainerName(path, None) for path in files.paths.take(at).to_pylist()]
-    rows, live = (_spread(whole, name, files.count).take(at) for name in ("rows", "live"))
+    rows, live = (_spread(file_counts, name, files.count).take(at) for name in ("rows", "live"))
     if not chosen.snapshot.footers_describe_files:
         yield from lies.of_counts(named, "rows", files.rows.take(at), rows)
         yield from lies.of_counts(named, "bytes", files.bytes.take(at), _sizes(data))
@@ -75,9 +77,9 @@ def _file_counts(chosen: Chosen, data: Data, whole: pa.Table) -> Iterator[Lie]:
     yield from lies.of_counts(named, "deleted", recorded, pc.subtract(rows, live))
 
 
-def _spread(whole: pa.Table, name: str, count: int) -> pa.Array:
+def _spread(file_counts: pa.Table, name: str, count: int) -> pa.Array:
     values = np.zeros(count, np.int64)
-    values[whole[FILE].to_numpy()] = whole[name].to_numpy()
+    values[file_counts[FILE].to_numpy()] = file_counts[name].to_numpy()
     return pa.array(values)
 
 

@@ -195,8 +195,8 @@ class TableProof(Struct, frozen=True):
     def disputed(self) -> bool:
         """Whether Spark's reader gives another number of live rows."""
         counted = self.native.rows
-        whole = self.files_read == self.files_total
-        return whole and counted is not None and counted != self.live
+        all_read = self.files_read == self.files_total
+        return all_read and counted is not None and counted != self.live
 
     @property
     def sound(self) -> bool:

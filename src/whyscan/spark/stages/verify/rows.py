@@ -104,16 +104,16 @@ class RowReader(Struct, frozen=True):
             deletes = DeleteReader(self.naming)
             for batch in batches:
                 for task in batch.column(0).to_pylist():
-                    for one in tasks[task]:
-                        yield from self._file(one, deletes)
+                    for file in tasks[task]:
+                        yield from self._file(file, deletes)
 
         return work
 
-    def _file(self, one: NumberedFile, deletes: DeleteReader) -> Iterator[pa.RecordBatch]:
+    def _file(self, numbered: NumberedFile, deletes: DeleteReader) -> Iterator[pa.RecordBatch]:
         try:
-            opened = open_file(one.file, self.naming)
-            gone = deletes.read(one.file)
-            bare = replace(opened, file=replace(one.file, constants={}))
+            opened = open_file(numbered.file, self.naming)
+            gone = deletes.read(numbered.file)
+            bare = replace(opened, file=replace(numbered.file, constants={}))
             compared = tuple(c for each in gone.compared for c in each.columns)
             has = [opened.finder.find(column) is not None for column in self.file_columns]
             leaves = opened.leaves((*self.columns, *compared)) | bare.leaves(self.file_columns)
@@ -123,13 +123,13 @@ class RowReader(Struct, frozen=True):
                     arrays = opened.shaped(piece, self.columns)
                     shaped = dict(zip((c.name for c in self.columns), arrays, strict=True))
                     arrays += bare.shaped(piece, self.file_columns)
-                    arrays += [pa.repeat(pa.scalar(one), piece.count) for one in has]
-                    arrays += [one.numbers(shaped) for one in self.buckets]
+                    arrays += [pa.repeat(pa.scalar(has_column), piece.count) for has_column in has]
+                    arrays += [bucket.numbers(shaped) for bucket in self.buckets]
                     live = _live(opened, piece, gone)
-                    yield self._batch((one.number, unit.ordinal), piece, live, arrays)
+                    yield self._batch((numbered.number, unit.ordinal), piece, live, arrays)
             opened.source.close()
         except WhyscanError as error:
-            yield self._failed(one.number, error.message)
+            yield self._failed(numbered.number, error.message)
 
     def _batch(
         self, place: tuple[int, int], piece: Piece, live: pa.Array, arrays: Sequence[pa.Array]

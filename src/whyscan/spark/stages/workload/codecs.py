@@ -372,9 +372,9 @@ def most_whole() -> int:
     return budget.limit() // 4
 
 
-def too_long(what: str = "the line") -> str:
+def too_long(subject: str = "the line") -> str:
     """The reason for a skipped line."""
-    return f"{what} is longer than {show_size(longest_line())}, and was skipped"
+    return f"{subject} is longer than {show_size(longest_line())}, and was skipped"
 
 
 def whole(chunks: Iterable[bytes], name: str) -> bytes:

@@ -132,8 +132,8 @@ def _sides(text: str) -> tuple[str, str, str] | None:
 
 def without_implied(conjuncts: Sequence[str]) -> tuple[str, ...]:
     """The conjuncts without each `x IS NOT NULL` that a comparison of x implies."""
-    others = [text for text in conjuncts if not text.endswith("IS NOT NULL")]
-    compared = {_subject(text) for text in others}
+    comparisons = [text for text in conjuncts if not text.endswith("IS NOT NULL")]
+    compared = {_subject(text) for text in comparisons}
     return tuple(
         text
         for text in conjuncts
