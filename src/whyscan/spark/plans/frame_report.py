@@ -145,7 +145,7 @@ def _conjuncts(
     """The conditions bound to the table, and those that cannot be bound."""
     bound: dict[str, Conjunct] = {}
     refused = []
-    for text in (*plan_scan.conditions, *_taken_over(plan_scan, snapshot)):
+    for text in (*plan_scan.conditions, *_iceberg_conditions(plan_scan, snapshot)):
         try:
             predicate, _ = bind_request(snapshot, text, None, frame_options.question)
         except PredicateError as error:
@@ -158,7 +158,7 @@ def _conjuncts(
     return tuple(_needed(list(bound.values()), frame_options.timezone)), refused
 
 
-def _taken_over(plan_scan: PlanScan, snapshot: Snapshot) -> Iterator[str]:
+def _iceberg_conditions(plan_scan: PlanScan, snapshot: Snapshot) -> Iterator[str]:
     if not plan_scan.pushed:
         return
     types = {field.name.lower(): field.type for field in snapshot.schema().fields}

@@ -21,7 +21,7 @@ from whyscan.scan.plan_portions import whole
 from whyscan.spark.errors import carried
 from whyscan.spark.packed import packed
 from whyscan.spark.reading.native import NativeFiles, NativeRefusal, native, needed
-from whyscan.spark.reading.reapplied import why_not_again
+from whyscan.spark.reading.reapplied import why_not_reapplied
 from whyscan.spark.sessions import cores
 from whyscan.tables import open_snapshot
 from whyscan.tables.storage.enclosing_tables import OPTION as AS_FILES
@@ -167,7 +167,7 @@ def _with_projection(plan: ScanPlan, columns: Sequence[str] | None) -> ScanPlan:
 
 
 def _reading(plan: ScanPlan, spark: SparkSession) -> _Reading:
-    refusal = why_not_again(plan, spark)
+    refusal = why_not_reapplied(plan, spark)
     if refusal is not None:
         return _Reading(plan, whole(plan), None, refusal, again=False)
     projection: Sequence[Path] | None = plan.options.projection

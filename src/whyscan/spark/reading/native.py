@@ -128,7 +128,7 @@ def _from_paths(files: Sequence[DataFile], columns: Sequence[ReadColumn]) -> tup
         raise NativeRefusal("folders are not called after the partition columns")
     for file in files:
         for name, text in _parts(file):
-            if not _says(text, file.constants[name,]):
+            if not _is_text_of(text, file.constants[name,]):
                 raise NativeRefusal(f"the folder {name}={text} is not how Spark would write it")
     return next(iter(folder_names))
 
@@ -138,7 +138,7 @@ def _parts(file: DataFile) -> list[tuple[str, str]]:
     return [(unquote(name), unquote(text)) for name, _, text in folders]
 
 
-def _says(text: str, value: pa.Scalar) -> bool:
+def _is_text_of(text: str, value: pa.Scalar) -> bool:
     """Whether Spark reads the text of a partition folder as this value."""
     if not value.is_valid:
         return text == _NO_VALUE

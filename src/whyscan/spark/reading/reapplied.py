@@ -28,7 +28,7 @@ _PLAIN = (BinaryType, BooleanType, DateType, DecimalType, FloatType, IntegerType
 _UTC = frozenset({"utc", "etc/utc", "gmt", "etc/gmt", "z", "zulu", "+00:00"})
 
 
-def why_not_again(plan: ScanPlan, spark: SparkSession) -> str | None:
+def why_not_reapplied(plan: ScanPlan, spark: SparkSession) -> str | None:
     """Why Spark must not filter by the predicate again; None if it may.
 
     Spark must never remove a row for which the plan's predicate is TRUE.
@@ -46,7 +46,7 @@ def why_not_again(plan: ScanPlan, spark: SparkSession) -> str | None:
         return "spark.sql.ansi.enabled is off, and errors are NULL"
     if any(len(path) > 1 for path in plan.options.projection or ()):
         return "a member of a struct is read as a column of its own"
-    return next((why for column in predicate.columns() if (why := _unlike(column))), None)
+    return next((why for column in predicate.columns() if (why := _difference(column))), None)
 
 
 def _same_zone(left: str, right: str) -> bool:
@@ -54,7 +54,7 @@ def _same_zone(left: str, right: str) -> bool:
     return len(names) == 1 or names <= _UTC
 
 
-def _unlike(column: Column) -> str | None:
+def _difference(column: Column) -> str | None:
     name = ".".join(column.path)
     if column.path[0] == PSEUDO:
         return f"the predicate names {name}, which is no column of the rows"

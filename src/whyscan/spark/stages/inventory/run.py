@@ -108,8 +108,8 @@ def write_inventory(
     sources = sources_of(tables, settings.get("options"))
     run = _Run(spark, place, depth, settings.get("told") or (lambda _: None))
     earlier = place.complete_rows(spark)
-    lines = run.lines(sources, Opener(depth, earlier, settings.get("partition_types", {})))
-    run.take_up_again(lines, {row.table: row for row in earlier.values()})
+    lines = run.read_tables(sources, Opener(depth, earlier, settings.get("partition_types", {})))
+    run.record_rollbacks(lines, {row.table: row for row in earlier.values()})
     report = InventoryRun(
         tuple(lines[source.name] for source in sources),
         place.containers,
@@ -127,7 +127,9 @@ class _Run(Struct, frozen=True):
     depth: InventoryDepth
     say: Callable[[str], None]
 
-    def lines(self, sources: Sequence[NamedTable], opener: Opener) -> dict[str, InventoriedTable]:
+    def read_tables(
+        self, sources: Sequence[NamedTable], opener: Opener
+    ) -> dict[str, InventoriedTable]:
         """Read the tables, and return one result per table."""
         lines: dict[str, InventoriedTable] = {}
         for start in range(0, len(sources), TABLES_AT_ONCE):
@@ -145,7 +147,7 @@ class _Run(Struct, frozen=True):
             lines |= self._read(pending)
         return lines
 
-    def take_up_again(
+    def record_rollbacks(
         self, lines: Mapping[str, InventoriedTable], last: Mapping[str, TableRow]
     ) -> None:
         """Write a new row for each table that was rolled back to a snapshot of the inventory.

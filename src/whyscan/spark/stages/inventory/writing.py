@@ -71,13 +71,13 @@ class InventoryStore(Struct, frozen=True):
 
     @property
     def containers(self) -> str:
-        return self._named("containers")
+        return self._place_of("containers")
 
     @property
     def tables(self) -> str:
-        return self._named("tables")
+        return self._place_of("tables")
 
-    def _named(self, name: str) -> str:
+    def _place_of(self, name: str) -> str:
         joint = "." if self.form is TableFormat.ICEBERG else "/"
         return f"{self.place.rstrip('/')}{joint}{name}"
 

@@ -67,7 +67,7 @@ def _question(
     try:
         predicate, options = bind_request(snapshot, text, (), {**terms, "dialect": dialect})
         for column in predicate.columns():
-            if (why := _unfit(column)) is not None:
+            if (why := _why_not_comparable(column)) is not None:
                 return CheckedPredicate(text, dialect, why=why)
         numbers = has_nanoseconds(predicate.expression)
         sql = _on_numbers(predicate) if numbers else translated(text, dialect, "spark")
@@ -99,7 +99,7 @@ def translated(text: str, dialect: str, target: str) -> str:
         raise WhyscanError(f"cannot be said in {target}'s SQL: {line}") from error
 
 
-def _unfit(column: Column) -> str | None:
+def _why_not_comparable(column: Column) -> str | None:
     """Why Spark cannot compare the values of a column; None if it can."""
     name = ".".join(column.path)
     if column.path[0] == FILE_PATH[0]:

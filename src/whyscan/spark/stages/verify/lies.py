@@ -93,13 +93,13 @@ def of_statistics(
     interval = containers.statistics.get(column.path)
     if interval is None:
         return
-    teller = _Teller(places, column, "")
-    yield from teller.outside(interval, counts)
+    finder = _LieFinder(places, column, "")
+    yield from finder.outside(interval, counts)
     null_counts = _null_counts(containers.exact.get(column.path, NOTHING), interval, len(places))
-    yield from teller.differing("nulls", null_counts, counts.nulls)
+    yield from finder.differing("nulls", null_counts, counts.nulls)
     agreed = pc.fill_null(pc.equal(null_counts, counts.nulls), True)  # noqa: FBT003 - a value of Arrow
-    yield from teller.unexpected("values", interval.value, pc.if_else(agreed, counts.values, 0))
-    yield from teller.unexpected("nan", interval.nan, counts.nans)
+    yield from finder.unexpected("values", interval.value, pc.if_else(agreed, counts.values, 0))
+    yield from finder.unexpected("nan", interval.nan, counts.nans)
 
 
 def of_partition(
@@ -109,10 +109,10 @@ def of_partition(
     interval = containers.partition.get(column.path)
     if interval is None:
         return
-    teller = _Teller(places, column, "partition ")
-    yield from teller.outside(interval, counts)
-    yield from teller.unexpected("nulls", interval.null, counts.nulls)
-    yield from teller.unexpected("values", interval.value, counts.values)
+    finder = _LieFinder(places, column, "partition ")
+    yield from finder.outside(interval, counts)
+    yield from finder.unexpected("nulls", interval.null, counts.nulls)
+    yield from finder.unexpected("values", interval.value, counts.values)
 
 
 def of_buckets(
@@ -123,10 +123,10 @@ def of_buckets(
 ) -> Iterator[Lie]:
     """The lies in the bucket numbers of files: the rows belong to other buckets."""
     least, greatest = extremes
-    teller = _Teller(places, Column(column.path, BIGINT), "bucket ")
+    finder = _LieFinder(places, Column(column.path, BIGINT), "bucket ")
     none = pa.nulls(len(places), pa.int64())
     ends = Interval(BIGINT, buckets.lower, buckets.upper)
-    yield from teller.outside(ends, Counted(least, greatest, none, none, none))
+    yield from finder.outside(ends, Counted(least, greatest, none, none, none))
 
 
 def of_counts(
@@ -151,7 +151,7 @@ def of_counts(
         )
 
 
-class _Teller(Struct, frozen=True):
+class _LieFinder(Struct, frozen=True):
     """Compares recorded and actual values of one column and yields lies."""
 
     places: Sequence[ContainerName]

@@ -100,7 +100,7 @@ def workload_frame(
             return entries.repartition(most, "text").mapInArrow(_gathering, SQL_SCHEMA)
         logs = find_logs(paths, options)
         tasks = max(1, min(-(-sum(map(_size, logs)) // BYTES_A_TASK), most))
-        work = [packed(tuple(bundle)) for bundle in _dealt(logs, min(len(logs), tasks))]
+        work = [packed(tuple(bundle)) for bundle in _bundles(logs, min(len(logs), tasks))]
         bundles = spark.createDataFrame(pa.table({"work": pa.array(work, pa.binary())}))
         entries = bundles.repartitionByRange(len(work), "work").mapInArrow(
             _reading(dialect, chosen, columns), _ENTRIES
@@ -138,7 +138,7 @@ def _decoding(
     return read
 
 
-def _dealt(logs: Sequence[QueryLog], tasks: int) -> list[list[QueryLog]]:
+def _bundles(logs: Sequence[QueryLog], tasks: int) -> list[list[QueryLog]]:
     """The logs in `tasks` bundles of about equal size."""
     bundles: list[list[QueryLog]] = [[] for _ in range(tasks)]
     sizes = [0] * tasks

@@ -11,7 +11,7 @@ from whyscan.spark.stages.workload.codecs import lines, plain, too_long
 from whyscan.spark.stages.workload.column_types import NO_TYPES
 from whyscan.spark.stages.workload.event_logs.connect import sql_of
 from whyscan.spark.stages.workload.event_logs.replay import Execution, Replay
-from whyscan.spark.stages.workload.event_logs.writing import written
+from whyscan.spark.stages.workload.event_logs.writing import query_of
 from whyscan.spark.stages.workload.parsing import problem_of
 from whyscan.spark.stages.workload.query import ActualScan, Query, Unparsed, total
 
@@ -87,7 +87,7 @@ def _family(
         yield Unparsed(where, head.description, NO_SQL_AND_NO_SCAN)
     for execution, scan in scan_nodes:
         try:
-            sql, notes = written(scan, execution.zone, types)
+            sql, notes = query_of(scan, execution.zone, types)
         except ValueError as error:
             yield Unparsed(where, scan.text, str(error))
             continue

@@ -57,7 +57,7 @@ _ABOUT_A_TABLE = re.compile(rf".+#\w+|(?:[^.]+\.){{3,}}(?:{METADATA_TABLES})")
 """The name of an Iceberg metadata table: catalog, namespace, table and its own name."""
 
 
-def written(
+def query_of(
     scan: ScanNode, zone: str | None, types: Types = NO_TYPES
 ) -> tuple[str, tuple[str, ...]]:
     """The query of a scan, and notes on the filters that it leaves out.
