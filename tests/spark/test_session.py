@@ -78,7 +78,7 @@ def test_the_wheels_java_is_run_without_what_it_lacks(monkeypatch, no_java, tmp_
 
 MASTER = """
 from whyscan.spark import session
-from whyscan.spark.session import _users_defaults, _users_master
+from whyscan.spark.sessions import _users_defaults, _users_master
 print(_users_master(_users_defaults()))
 """
 
