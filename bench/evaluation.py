@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from measure import Ratio, compare
 
-from whyscan.pruning.containers import ColumnStatistics, Containers, believe
+from whyscan.pruning.containers import ColumnStatistics, Containers, checked
 from whyscan.pruning.evaluate import evaluate
 from whyscan.tree.nodes import And, Column, Comparator, Comparison, Literal
 from whyscan.tree.types import BIGINT
@@ -90,5 +90,5 @@ def _containers(table: pa.Table) -> Containers:
     return Containers(
         COUNT,
         rows,
-        statistics={(n,): believe(BIGINT, t, rows, COUNT).interval for n, t in told.items()},
+        statistics={(n,): checked(BIGINT, t, rows, COUNT).interval for n, t in told.items()},
     )

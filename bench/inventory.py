@@ -41,8 +41,8 @@ def measurements(folder: Path) -> Iterator[Ratio]:
         def ours() -> int:
             shutil.rmtree(out, ignore_errors=True)
             (line,) = write_inventory(spark, [str(many)], str(out)).tables
-            assert line.found is not None
-            return line.found.files
+            assert line.row is not None
+            return line.row.files
 
         warm = write_inventory(spark, [str(few)], str(Path(scratch, "warm")))
         assert not warm.failed

@@ -143,14 +143,16 @@ def _answer(text: str) -> tuple[int, int]:
 def held(place: str) -> object:
     """The table with its files in memory, ready for questions."""
     from whyscan.tables import open_snapshot
-    from whyscan.tables.cached_snapshot import hold
+    from whyscan.tables.cached_snapshot import with_cache
     from whyscan.tree.zones import zone
 
     snapshot = open_snapshot([place], {}, {})
     from whyscan.tree.nodes import Column
 
     schema = snapshot.schema()
-    opened = hold(snapshot, [Column((f.name,), f.type) for f in schema.fields if f.name in FIELDS])
+    opened = with_cache(
+        snapshot, [Column((f.name,), f.type) for f in schema.fields if f.name in FIELDS]
+    )
     opened.files((), zone("UTC"))
     return opened
 

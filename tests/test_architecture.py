@@ -1,6 +1,7 @@
 """The folder tree is the architecture: imports point upwards, and start-up stays light."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -194,3 +195,84 @@ def test_importing_loads_nothing_heavy(module):
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
 
     assert (run.stdout.split(), run.stderr) == ([], "")
+
+
+# A name says what is in it: these say only where it came from (ARCHITECTURE.md, "Glossary").
+RETIRED_WORDS = frozenset(
+    {
+        "alike",
+        "asked",
+        "beforehand",
+        "besides",
+        "found",
+        "given",
+        "ground",
+        "held",
+        "here",
+        "judged",
+        "known",
+        "manner",
+        "nobody",
+        "somebody",
+        "stored",
+        "told",
+        "whoever",
+    }
+)
+
+
+def identifiers(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Line and name of every class, function, parameter, variable and field that is defined."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
+                yield node.lineno, node.name
+            case ast.arg():
+                yield node.lineno, node.arg
+            case ast.Name(ctx=ast.Store()):
+                yield node.lineno, node.id
+            case _:
+                continue
+
+
+def words_of(name: str) -> set[str]:
+    """`knownTypes`, `known_types` and `KnownTypes` are made of `known` and `types`."""
+    return {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)}
+
+
+def test_no_identifier_and_no_file_has_a_retired_word():
+    names = [
+        f"{path.relative_to(PACKAGE)}:{line} {name}"
+        for path in sources()
+        for line, name in identifiers(ast.parse(path.read_text("utf-8")))
+        if RETIRED_WORDS & words_of(name)
+    ]
+    files = [
+        str(path.relative_to(PACKAGE)) for path in sources() if RETIRED_WORDS & words_of(path.stem)
+    ]
+
+    assert names + files == []
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("found", {"found"}),
+        ("_is_told", {"is", "told"}),
+        ("StoredColumn", {"stored", "column"}),
+        ("foundation", {"foundation"}),
+        ("unknown_column", {"unknown", "column"}),
+    ],
+)
+def test_a_name_is_taken_apart_into_its_words(name, words):
+    assert words_of(name) == words
+
+
+def test_every_class_name_is_there_once():
+    places: dict[str, list[str]] = {}
+    for path in sources():
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
+
+    assert {name: files for name, files in places.items() if len(files) > 1} == {}

@@ -45,7 +45,7 @@ def explain_sql(
     from whyscan.planning.plan.request import options_of, session_of
     from whyscan.reports.masked_records import masked
     from whyscan.statements.explain import ExplainOptions, explain_statement
-    from whyscan.statements.planners import HERE
+    from whyscan.statements.planners import IN_PROCESS_PLANNER
     from whyscan.statements.sql.table_names import Catalogue
 
     check_keywords(ExplainTerms, question)
@@ -54,7 +54,7 @@ def explain_sql(
     explain_options = ExplainOptions(
         resolve=resolve_limit if resolve_joins else None,
         verbose=question.get("verbose", False),
-        planner=HERE if spark is None else _spark_planner(spark),
+        planner=IN_PROCESS_PLANNER if spark is None else _spark_planner(spark),
     )
     with limited():
         report = explain_statement(

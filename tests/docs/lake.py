@@ -9,7 +9,7 @@ from mmh3 import hash as murmur
 from tables.delta.conftest import Lake as DeltaTable
 from tables.delta.conftest import bounds
 from tables.iceberg.by_hand import Lake as IcebergTable
-from tables.iceberg.by_hand import stored, summary
+from tables.iceberg.by_hand import encode_bound, summary
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -149,7 +149,7 @@ def _sensors(folder: Path) -> None:
     table = IcebergTable(folder, {"site": "long", "value": "double"}, [field])
     for at in range(10):
         sites = range(at, 100, 10)
-        ends = stored(min(sites), "long"), stored(max(sites), "long")
+        ends = encode_bound(min(sites), "long"), encode_bound(max(sites), "long")
         table.manifest(
             [
                 table.file(

@@ -50,7 +50,9 @@ def read(log: str) -> str:
 
     found = read_workload([log])
     listed = [[entry.origin, entry.why, entry.times] for entry in found.unparsed[:10]]
-    return json.dumps({"taken": found.taken, "left": found.left, "unparsed": listed})
+    return json.dumps(
+        {"taken": found.query_entries, "left": found.unparsed_entries, "unparsed": listed}
+    )
 
 
 def outcome(asked: dict[str, Any]) -> str:

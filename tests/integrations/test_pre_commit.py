@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from whyscan.cli.predicates import ask_each
+from whyscan.cli.predicates import explain_each
 
 ROOT = Path(__file__).parents[2]
 HOOKS = ROOT / ".pre-commit-hooks.yaml"
@@ -112,5 +112,5 @@ def test_the_hooks_pass_and_fail_with_the_report(hooks):
 
 
 def test_files_without_dashes_before_them_are_wrong_usage(capfdbinary):
-    assert ask_each(["lake/users", "young.sql"]) == 2
+    assert explain_each(["lake/users", "young.sql"]) == 2
     assert b"hint: end the hook's args with it" in capfdbinary.readouterr().err

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from oracle import order
 from oracle.dice import Dice
 from oracle.values import TYPES, any_value, neighbours, pool
-from whyscan.pruning.containers import ColumnStatistics, Containers, believe
+from whyscan.pruning.containers import ColumnStatistics, Containers, checked
 from whyscan.tree import arrow
 from whyscan.tree.nodes import Column, Path
 from whyscan.tree.types import BinaryType, FloatType, StringType, Type
@@ -61,7 +61,7 @@ def built(world: World, told: Sequence[Mapping[Path, Told]]) -> Containers:
     pairs = zip(world.rows, world.counted, strict=True)
     counts = pa.array([len(rows) if known else None for rows, known in pairs], pa.int64())
     statistics = {
-        path: believe(kind, _statistics(kind, [t[path] for t in told]), counts, len(told)).interval
+        path: checked(kind, _statistics(kind, [t[path] for t in told]), counts, len(told)).interval
         for path, kind in world.schema.items()
     }
     return Containers(len(told), counts, statistics=statistics)

@@ -15,7 +15,7 @@ from oracle.values import any_value
 from support.memory_table import RANGES, MemoryTable
 from whyscan.planning.plan.planner import make_plan
 from whyscan.planning.plan.scan_plan import Depth, Options
-from whyscan.pruning.containers import ColumnStatistics, Containers, believe
+from whyscan.pruning.containers import ColumnStatistics, Containers, checked
 from whyscan.tables.snapshot import Files, RowGroups
 from whyscan.tree import arrow
 from whyscan.tree.nodes import (
@@ -113,7 +113,7 @@ class Generated(MemoryTable):
     def _containers(self, told, rows):
         recorded = pa.array([len(held) for _, held in told], pa.int64())
         believed = {
-            (name,): believe(kind, _statistics(kind, (name,), told), recorded, len(told))
+            (name,): checked(kind, _statistics(kind, (name,), told), recorded, len(told))
             for name, kind in self.columns.items()
         }
         return Containers(

@@ -17,7 +17,7 @@ from oracle.tables import any_world, built, honest
 from whyscan.planning.plan import blockwise
 from whyscan.planning.plan.blockwise import judge_by_blocks
 from whyscan.planning.plan.judgement import judge, judge_each
-from whyscan.pruning.blocks import Blocks, arranged
+from whyscan.pruning.blocks import Blocks, make_blocks
 from whyscan.pruning.containers import Buckets, Containers
 from whyscan.pruning.interval import Interval
 from whyscan.tree.nodes import And, Column, Comparator, Comparison, Conjunct, Literal, Predicate
@@ -40,7 +40,7 @@ def judgements(draw: Any) -> Any:
     maker = Maker(dice, world)
     parts = [maker.predicate(dice.number(1, 2)) for _ in range(dice.number(1, 3))]
     parts = [p for one in parts for p in (one.operands if isinstance(one, And) else (one,))]
-    conjuncts = tuple(Conjunct(p, str(at), joined=dice.one_in(6)) for at, p in enumerate(parts))
+    conjuncts = tuple(Conjunct(p, str(at), from_join=dice.one_in(6)) for at, p in enumerate(parts))
     return (
         Predicate("", "spark", world.zone, None, conjuncts),
         _containers(dice, world),
@@ -73,7 +73,7 @@ def _containers(dice: Dice, world: Any) -> Any:
 
 def _blocks(dice: Dice, told: Any, world: Any) -> Blocks:
     if dice.one_in(2):
-        return arranged(told, world.columns())
+        return make_blocks(told, world.columns())
     order = np.array(sorted(range(told.count), key=lambda _: dice.number(0, 3)), np.int64)
     begins = [0, *(at for at in range(1, told.count) if dice.one_in(3)), told.count]
     return Blocks(order, np.array(begins, np.int64))
@@ -134,7 +134,7 @@ def test_members_of_blocks_that_are_decided_are_not_looked_at(monkeypatch):
     ends = pa.array(np.random.default_rng(1).permutation(100_000))
     told = {("x",): Interval(INT, ends, ends, null=False)}
     plain = Containers(100_000, statistics=told)
-    containers = replace(plain, blocks=arranged(plain, [column]))
+    containers = replace(plain, blocks=make_blocks(plain, [column]))
     asked = Comparison(Comparator.LESS, column, Literal(1_234, INT))
     predicate = Predicate("", "spark", "UTC", None, (Conjunct(asked, ""),))
     seen = []

@@ -85,7 +85,7 @@ def test_range_and_condition_agree_on_every_value(text, timezone, steps, nudge):
     if spans is None or (ranges := spans.as_ranges()) is None:
         return
     column = spans.column
-    ends = [e for s in spans.found for e in (s.low - 1, s.low, s.high, s.high + 1)]
+    ends = [e for s in spans.true_spans for e in (s.low - 1, s.low, s.high, s.high + 1)]
     chosen = [n * EDGES[column.path[0]] + nudge for n in steps]
     points = [n for n in [*ends, *chosen] if spans.domain.low <= n <= spans.domain.high]
     values = arrow.array(points, column.type)

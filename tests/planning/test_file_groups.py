@@ -20,7 +20,7 @@ from whyscan.planning.why.reason_codes import Reason
 from whyscan.pruning.blocks import Blocks
 from whyscan.reports.report import make_report
 from whyscan.tables import cached_snapshot
-from whyscan.tables.cached_snapshot import hold
+from whyscan.tables.cached_snapshot import with_cache
 from whyscan.tables.snapshot import Collected, Recording
 from whyscan.tree.types import DOUBLE, INT, STRING
 
@@ -162,7 +162,7 @@ def _condition(dice: Dice) -> str:
 @tried(150)
 @given(tables(), predicates(), st.sampled_from(["files", "row-groups", "auto"]), st.booleans())
 def test_a_report_by_groups_is_the_report_by_files(table, text, depth, assume_no_nan):
-    opened = hold(table)
+    opened = with_cache(table)
     question = {"depth": depth, "assume_no_nan": assume_no_nan}
     plans = [make_plan(t, *bind_request(t, text, None, question)) for t in (opened, table)]
 
@@ -180,7 +180,7 @@ def test_files_of_a_block_with_different_reasons_are_separate_groups():
         DataFile("blind", {"country": "AT"}, [RowGroup(3, {}, {"age": 0})]),
     ]
     table = MemoryTable(COLUMNS, files, ("country",), footers_describe_files=False)
-    opened = hold(table)
+    opened = with_cache(table)
 
     plan = make_plan(opened, *bind_request(opened, "age = 3", None, {"depth": "files"}))
 
@@ -195,7 +195,7 @@ def test_many_files_have_few_flags():
         for at, age in enumerate(ages)
     ]
     table = MemoryTable(COLUMNS, files, ("country",), footers_describe_files=False)
-    opened = hold(table)
+    opened = with_cache(table)
 
     plan = make_plan(
         opened, *bind_request(opened, "country = 'A' AND age > 4", None, {"depth": "files"})

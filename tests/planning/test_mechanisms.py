@@ -9,7 +9,7 @@ import pytest
 from planning.plans import planned
 from support.lakes import delta_users, users
 from support.reports import valid
-from tables.iceberg.by_hand import Lake, stored, summary
+from tables.iceberg.by_hand import Lake, encode_bound, summary
 from whyscan.planning.plan.scan_plan import Depth
 from whyscan.planning.rows.limit import limited
 from whyscan.planning.rows.topk import SortKey, top
@@ -95,7 +95,7 @@ def test_files_of_a_manifest_that_stays_closed_are_credited_with_it(
             lake.file(f"{p}{at}", {"x": e}, {"x": 0}, partition={"p": p})
             for at, e in enumerate(ends)
         ]
-        lake.manifest(held, summaries=[summary(stored(p, "int"), stored(p, "int"))])
+        lake.manifest(held, summaries=[summary(encode_bound(p, "int"), encode_bound(p, "int"))])
     plan = planned(
         lake.commit().open(), "p < 3 AND p < 2 AND x > 5", joined, full=full, depth=Depth.FILES
     )

@@ -14,7 +14,7 @@ from whyscan.planning.plan.scan_plan import Depth, Options
 from whyscan.planning.summaries import FILES_ONLY, summaries
 from whyscan.reports.report import make_report
 from whyscan.tables import cached_snapshot
-from whyscan.tables.cached_snapshot import hold
+from whyscan.tables.cached_snapshot import with_cache
 from whyscan.tree.types import DOUBLE, INT, STRING
 
 ASKED = (
@@ -59,7 +59,7 @@ def bound(table, texts):
 def test_files_in_blocks_are_counted_as_plans_count_them():
     table = many()
     asked = bound(table, ASKED)
-    opened = hold(table, asked[0].columns())
+    opened = with_cache(table, asked[0].columns())
 
     found = list(summaries(opened, asked))
 
@@ -74,12 +74,12 @@ def test_other_depths_and_tables_are_planned(table):
     deep = Options(depth=Depth.ROW_GROUPS)
 
     for options in (FILES_ONLY, deep):
-        found = list(summaries(hold(table), asked, options))
+        found = list(summaries(with_cache(table), asked, options))
         assert found == [make_plan(table, p, options).summary for p in asked]
 
 
 def test_reports_on_files_in_blocks_are_those_of_the_table_itself():
-    opened = hold(many())
+    opened = with_cache(many())
     for text in (*ASKED, *ASKED):
         found, expected = (
             make_report(

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from whyscan.planning.plan.partition_values import decide, truths_of_points
 from whyscan.predicate.binding.bind import bind
 from whyscan.predicate.syntax.session import Session
-from whyscan.pruning.containers import ColumnStatistics, Containers, believe
+from whyscan.pruning.containers import ColumnStatistics, Containers, checked
 from whyscan.pruning.evaluate import evaluate
 from whyscan.pruning.interval import Interval
 from whyscan.pruning.mask import materialise
@@ -127,7 +127,7 @@ def _statistics(name: str, rows: list[list[int]]) -> Interval:
     statistics = ColumnStatistics(
         *ends, pa.array(nulls, pa.int64()), nan=pa.types.is_floating(column.type), attained=True
     )
-    return believe(kind, statistics, counts, len(rows)).interval
+    return checked(kind, statistics, counts, len(rows)).interval
 
 
 def _containers(rows: list[list[int]]) -> Containers:

@@ -204,7 +204,7 @@ def test_an_unknown_expression_is_opaque_with_its_columns(line):
     (conjunct,) = bind(text, EVENTS).conjuncts
     expression = conjunct.expression
     assert isinstance(expression, Opaque)
-    assert expression.why == why
+    assert expression.reason == why
     assert ", ".join(".".join(c.path) for c in expression.columns) == columns
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from whyscan.predicate.syntax.column_guess import mentioned
+from whyscan.predicate.syntax.column_guess import mentioned_columns
 from whyscan.tree.types import BIGINT, STRING, Field, Schema, StructType
 
 SCHEMA = Schema(
@@ -31,5 +31,5 @@ SCHEMA = Schema(
     ],
 )
 def test_words_that_are_columns(text, names):
-    columns = mentioned(text, SCHEMA)
+    columns = mentioned_columns(text, SCHEMA)
     assert (None if columns is None else [column.path[0] for column in columns]) == names

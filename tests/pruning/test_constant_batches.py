@@ -20,14 +20,14 @@ import pytest
 from whyscan.errors import WhyscanError
 from whyscan.predicate.binding.bind import bind
 from whyscan.predicate.syntax.session import Session
-from whyscan.pruning.blocks import Blocks, arranged
+from whyscan.pruning.blocks import Blocks, make_blocks
 from whyscan.pruning.concatenation import concatenate
-from whyscan.pruning.containers import ColumnStatistics, Containers, believe
+from whyscan.pruning.containers import ColumnStatistics, Containers, checked
 from whyscan.pruning.evaluate import ContainerBatch, evaluate, interval_of
 from whyscan.pruning.functions import PLAIN
 from whyscan.pruning.functions.time.fields import TEMPORAL
 from whyscan.pruning.interval import Interval, anything, less_equal
-from whyscan.pruning.mask import Mask, materialise, written_out
+from whyscan.pruning.mask import Mask, as_array, materialise
 from whyscan.pruning.transforms import (
     Bucket,
     Day,
@@ -142,18 +142,18 @@ def only_nan(kind: Type, count: int) -> Interval:
 
 
 def unknown(kind: Type, count: int) -> Interval:
-    return believe(kind, ColumnStatistics(), None, count).interval
+    return checked(kind, ColumnStatistics(), None, count).interval
 
 
 def unknown_slots(kind: Type, count: int) -> Interval:
     ends = arrow.array([None] * count, kind)
     counts = pa.nulls(count, pa.int64())
-    return believe(kind, ColumnStatistics(ends, ends, counts), counts, count).interval
+    return checked(kind, ColumnStatistics(ends, ends, counts), counts, count).interval
 
 
 def all_values(kind: Type, count: int) -> Interval:
     ends = (arrow.array([v] * count, kind) for v in (VALUES[kind][0], VALUES[kind][-1]))
-    return believe(kind, ColumnStatistics(*ends), None, count).interval
+    return checked(kind, ColumnStatistics(*ends), None, count).interval
 
 
 def point(at: int) -> Callable[[Type, int], Interval]:
@@ -266,7 +266,7 @@ def answers(expression: Expression, containers: Containers, session: Any) -> lis
     for end in (found.lower, found.upper):
         if isinstance(end, pa.Array):
             assert len(end) == count
-        ends.append([bits(v) for v in written_out(end, count, kind)])
+        ends.append([bits(v) for v in as_array(end, count, kind)])
     told = [masks, [[e if v else None for e, v in zip(end, masks[0], strict=True)] for end in ends]]
     if type_of(expression) == BOOLEAN:
         truth = evaluate(expression, containers, session)
@@ -311,7 +311,7 @@ def test_what_a_point_may_be_a_container_that_holds_the_point_may_be(tried):
         count = len(states)
         masks = [checked_mask(m, count) for m in (found.value, found.null, found.nan, found.raises)]
         kind = arrow_type(found.type)
-        lower, upper = (written_out(end, count, kind) for end in (found.lower, found.upper))
+        lower, upper = (as_array(end, count, kind) for end in (found.lower, found.upper))
         for state in points:
             at = states.index(state)
             inside = (
@@ -356,7 +356,7 @@ def described(interval: Interval, count: int) -> list[Any]:
     masks = [checked_mask(m, count) for m in (interval.value, interval.null, interval.nan)]
     kind = arrow_type(interval.type)
     ends = [
-        [bits(v) for v in written_out(end, count, kind)] for end in (interval.lower, interval.upper)
+        [bits(v) for v in as_array(end, count, kind)] for end in (interval.lower, interval.upper)
     ]
     return [[row[at] for row in (*masks, *ends)] for at in range(count)]
 
@@ -389,7 +389,7 @@ def test_a_transform_says_the_same_of_one_partition_value_and_of_many(transform,
 def test_blocks_of_the_same_containers_are_one_of_them(state):
     many = batch_of(state, COPIES)
     columns = [Column((name,), kind) for name, kind in COLUMNS.items()]
-    blocks: Blocks = arranged(many, columns)
+    blocks: Blocks = make_blocks(many, columns)
     for made in (blocks.hulls(many, columns), blocks.kernels(many, columns)):
         for column in columns:
             told = made.interval(column)

@@ -7,7 +7,7 @@ import pytest
 
 from whyscan.predicate.binding.bind import bind
 from whyscan.predicate.syntax.session import Session
-from whyscan.pruning.containers import ColumnStatistics, Containers, believe
+from whyscan.pruning.containers import ColumnStatistics, Containers, checked
 from whyscan.pruning.evaluate import evaluate
 from whyscan.pruning.truth import Verdict, verdicts
 from whyscan.tree.types import INT, Field, Schema
@@ -34,7 +34,7 @@ def test_a_null_count_proves_although_bounds_contradict_each_other(case):
     told = ColumnStatistics(
         pa.array([lower], pa.int64()), pa.array([upper], pa.int64()), pa.array([nulls], pa.int64())
     )
-    believed = believe(INT, told, rows, 1)
+    believed = checked(INT, told, rows, 1)
     containers = Containers(1, rows, statistics={("c",): believed.interval})
     schema = Schema((Field("c", INT),))
     found = []

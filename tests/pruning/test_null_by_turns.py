@@ -13,7 +13,7 @@ from oracle.predicates import Maker
 from oracle.tables import any_world
 from whyscan.predicate.binding.bind import bind
 from whyscan.predicate.syntax.session import Session
-from whyscan.pruning.containers import ColumnStatistics, Containers, believe
+from whyscan.pruning.containers import ColumnStatistics, Containers, checked
 from whyscan.pruning.evaluate import evaluate
 from whyscan.pruning.mask import materialise
 from whyscan.pruning.truth import Verdict, verdicts
@@ -46,7 +46,7 @@ def test_an_or_with_is_null_is_judged_for_null_and_for_values(predicate):
     def of(kind, lower, upper):
         ends = (pa.array([end]) for end in (lower, upper))
         told = ColumnStatistics(*ends, null_count=pa.array([3], pa.int64()))
-        return believe(kind, told, ROWS, 1).interval
+        return checked(kind, told, ROWS, 1).interval
 
     held = Containers(1, ROWS, statistics={("c",): of(STRING, b"a", b"d"), ("i",): of(INT, 1, 9)})
     expression = bind(predicate, SCHEMA, Session()).expression

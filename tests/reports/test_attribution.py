@@ -4,7 +4,7 @@ import pytest
 
 from support.lakes import delta_users, users
 from support.reports import explained
-from tables.iceberg.by_hand import Lake, stored, summary
+from tables.iceberg.by_hand import Lake, encode_bound, summary
 
 BOTH = "country = 'DE' AND age > 40"
 
@@ -45,7 +45,7 @@ def test_files_of_closed_manifests_are_the_partitions(tmp_path):
     identity = {"source-id": 1, "field-id": 1000, "name": "p", "transform": "identity"}
     lake = Lake(tmp_path / "t", {"p": "long", "x": "long"}, [identity])
     for value in (1, 2):
-        ends = stored(value, "long")
+        ends = encode_bound(value, "long")
         lake.manifest(
             [lake.file(f"f{value}", {"x": (0, 5)}, partition={"p": value})],
             summaries=[summary(ends, ends)],

@@ -18,7 +18,7 @@ from support.reports import explained
 from tables.delta.conftest import Lake as DeltaLake
 from tables.delta.conftest import bounds
 from tables.iceberg.by_hand import Lake as IcebergLake
-from tables.iceberg.by_hand import stored, summary
+from tables.iceberg.by_hand import encode_bound, summary
 from whyscan.tree.types import DOUBLE, INT, STRING
 
 ZOO = Path(__file__).parents[2].parent / "shared" / "zoo" / "delta-explain"
@@ -259,7 +259,7 @@ def manifests(tmp_path, name, groups):
     field = {"source-id": 1, "field-id": 1000, "name": "p", "transform": "identity"}
     lake = IcebergLake(tmp_path / name, {"p": "long", "x": "long"}, [field])
     for at, group in enumerate(groups):
-        ends = stored(min(group), "long"), stored(max(group), "long")
+        ends = encode_bound(min(group), "long"), encode_bound(max(group), "long")
         lake.manifest(
             [lake.file(f"m{at}p{p}", partition={"p": p}) for p in group],
             summaries=[summary(*ends)],

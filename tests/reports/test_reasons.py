@@ -203,7 +203,7 @@ def test_a_file_stays_for_its_row_group_that_is_hardest_to_remove():
 
 
 def test_files_of_manifests_that_are_ruled_out_go_at_that_level(iceberg):
-    from tables.iceberg.by_hand import stored, summary
+    from tables.iceberg.by_hand import encode_bound, summary
 
     identity = {"source-id": 1, "field-id": 1000, "name": "p", "transform": "identity"}
     lake = iceberg({"p": "long", "x": "long"}, [identity])
@@ -213,7 +213,7 @@ def test_files_of_manifests_that_are_ruled_out_go_at_that_level(iceberg):
                 lake.file(f"{value}{name}", {"x": ends}, partition={"p": value})
                 for name, ends in {"a": (0, 5), "b": (6, 9)}.items()
             ],
-            summaries=[summary(stored(value, "long"), stored(value, "long"))],
+            summaries=[summary(encode_bound(value, "long"), encode_bound(value, "long"))],
         )
     document = explained(lake.commit().open(), "p = 1 AND x < 3", verbose=True, depth="files")
 

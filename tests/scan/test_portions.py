@@ -11,7 +11,7 @@ import pytest
 
 import whyscan
 from scan.same_rows import difference
-from whyscan.scan.plan_portions import OPENING, portions, whole
+from whyscan.scan.plan_portions import OPENING, portions, whole_plan
 from whyscan.scan.reader import read_portion
 
 ROWS = 40
@@ -30,7 +30,7 @@ def folder(tmp_path_factory):
 
 
 def split(plan, about_bytes, at_least):
-    return list(portions(whole(plan), plan.evidence, about_bytes, at_least))
+    return list(portions(whole_plan(plan), plan.evidence, about_bytes, at_least))
 
 
 def received(plan, about_bytes, at_least):

@@ -21,8 +21,8 @@ from oracle.render import sql
 from oracle.tables import World, any_world
 from scan.same_rows import counted
 from whyscan.errors import EvaluationProblem
-from whyscan.tables.file_columns import given_as
-from whyscan.tables.iceberg.file_columns import as_given
+from whyscan.tables.file_columns import result_type
+from whyscan.tables.iceberg.file_columns import to_read_type
 from whyscan.tree import arrow
 
 NUMBER = "row"
@@ -55,7 +55,7 @@ def tables(world: World) -> list[pa.Table]:
         columns = {NUMBER: pa.array(range(first, first + len(held)), pa.int64())}
         inner = {}
         for path, kind in world.schema.items():
-            values = as_given(arrow.array([row[path] for row in held], kind), given_as(kind))
+            values = to_read_type(arrow.array([row[path] for row in held], kind), result_type(kind))
             (inner if len(path) > 1 else columns)[path[-1]] = values
         if inner:
             nothing = [all(row[p] is None for p in world.schema if len(p) > 1) for row in held]

@@ -11,7 +11,7 @@ import pytest
 from oracle.clock import DAY, MICROS, days_of
 from oracle.tables import Told
 from soundness.files import ALL, NONE, SOME, File, column, told
-from whyscan.pruning.containers import ColumnStatistics, believe
+from whyscan.pruning.containers import ColumnStatistics, checked
 from whyscan.pruning.mask import materialise
 from whyscan.tree import arrow
 from whyscan.tree.types import BIGINT, DATE, DOUBLE, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ
@@ -42,7 +42,7 @@ def test_a_statistic_that_contradicts_itself_is_dropped_and_counted(
     wrong = ColumnStatistics(
         arrow.array([lower, 1], INT), arrow.array([upper, 9], INT), pa.array([nulls, 0])
     )
-    believed = believe(INT, wrong, pa.array([3, 3]), 2)
+    believed = checked(INT, wrong, pa.array([3, 3]), 2)
     assert believed.contradictions == 1
     assert believed.interval.lower.to_pylist() == [None, 1]
     assert believed.interval.upper.to_pylist() == [None, 9]

@@ -12,7 +12,7 @@ import whyscan
 from tables.delta.conftest import Lake as DeltaTable
 from tables.delta.conftest import bounds
 from tables.iceberg.by_hand import Lake as IcebergTable
-from whyscan.scan.plan_portions import whole
+from whyscan.scan.plan_portions import whole_plan
 from whyscan.spark.reading.native import NativeFiles, NativeRefusal, native
 
 ROWS = pa.table({"id": pa.array([1, 2]), "name": ["a", "b"]})
@@ -23,7 +23,7 @@ ANCIENT = {"org.apache.spark.version": "3.5.0", "org.apache.spark.legacyDateTime
 def chosen(table, columns=None) -> NativeFiles | str:
     """What Spark reads, or why it does not."""
     try:
-        return native(whole(whyscan.open(table).plan("true", columns=columns)))
+        return native(whole_plan(whyscan.open(table).plan("true", columns=columns)))
     except NativeRefusal as why:
         return str(why)
 
@@ -93,11 +93,11 @@ def test_a_doubt_is_a_reason_for_our_own_reader(tmp_path, files, why):
 def test_nothing_and_very_much_is_read_by_us(tmp_path, monkeypatch):
     table = whyscan.open(write(tmp_path, {"a.parquet": ROWS, "b.parquet": ROWS}))
     with pytest.raises(NativeRefusal, match="nothing to read"):
-        native(whole(table.plan("id > 5")))
+        native(whole_plan(table.plan("id > 5")))
 
     monkeypatch.setattr("whyscan.spark.reading.native.COMPARED_FILES", 1)
     with pytest.raises(NativeRefusal, match="2 files are too many"):
-        native(whole(table.plan("true")))
+        native(whole_plan(table.plan("true")))
 
 
 def delta(folder, fields=None, path="a.parquet", partition=None, **more):

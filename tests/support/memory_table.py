@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from whyscan.pruning.containers import ColumnStatistics, Containers, believe
+from whyscan.pruning.containers import ColumnStatistics, Containers, checked
 from whyscan.pruning.interval import Interval
 from whyscan.pruning.transforms import IdentityTransform
 from whyscan.tables.snapshot import Collected, Files, Recording, RowGroups, Traffic, Unreached
@@ -133,7 +133,7 @@ class MemoryTable:
         owners = [i for i, file in enumerate(chosen) for _ in file.groups]
         groups = [group for file in chosen for group in file.groups]
         contradictions = [
-            believe(kind, *self._recorded(groups, name)).contradictions
+            checked(kind, *self._recorded(groups, name)).contradictions
             for name, kind in self.columns.items()
             if name not in self.partitioned_by
         ]
@@ -176,14 +176,14 @@ class MemoryTable:
 
     def _statistics(self, groups):
         return {
-            (name,): believe(kind, *self._recorded(groups, name)).interval
+            (name,): checked(kind, *self._recorded(groups, name)).interval
             for name, kind in self.columns.items()
             if name not in self.partitioned_by
         }
 
     def _exact(self, groups):
         return {
-            (name,): believe(kind, *self._recorded(groups, name)).exact
+            (name,): checked(kind, *self._recorded(groups, name)).exact
             for name, kind in self.columns.items()
             if name not in self.partitioned_by
         }

@@ -23,7 +23,7 @@ from whyscan.statements.explain import explain_statement
 from whyscan.statements.sql.table_names import Catalogue
 from whyscan.tables import cached_snapshot as held_tables
 from whyscan.tables import open_snapshot
-from whyscan.tables.cached_snapshot import hold
+from whyscan.tables.cached_snapshot import with_cache
 from whyscan.tree import arrow
 from whyscan.tree.nodes import Column, Comparator, Comparison, Literal
 from whyscan.tree.rendering import to_sql
@@ -96,11 +96,11 @@ def test_every_question_has_the_answer_of_the_snapshot_itself(tmp_path, monkeypa
     asked = questions(bare)
     random.Random(name).shuffle(asked)
 
-    assert_same(lambda: opened(tmp_path), hold(opened(tmp_path), columns_of(bare)), asked[:8])
+    assert_same(lambda: opened(tmp_path), with_cache(opened(tmp_path), columns_of(bare)), asked[:8])
     # However few they are, files lie in blocks. Nothing is named: columns come one by one.
     monkeypatch.setattr(held_tables, "BLOCKS_FROM", 1)
     monkeypatch.setattr(blockwise, "WORTH_WHILE", 0)
-    assert_same(lambda: opened(tmp_path), hold(opened(tmp_path)), asked[:6])
+    assert_same(lambda: opened(tmp_path), with_cache(opened(tmp_path)), asked[:6])
 
 
 zoo = [name for name in victims() if name.startswith("zoo:")]
@@ -117,7 +117,7 @@ def test_the_tables_of_engines_too(tmp_path, name):
         pytest.skip("it cannot be opened")
     random.Random(name).shuffle(asked)
 
-    assert_same(lambda: opened(tmp_path), hold(opened(tmp_path), columns_of(bare)), asked[:8])
+    assert_same(lambda: opened(tmp_path), with_cache(opened(tmp_path), columns_of(bare)), asked[:8])
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +138,7 @@ ASKED = {
 def test_a_table_that_was_read_is_needed_no_more(lake, tmp_path, name):
     shutil.copytree(lake / name, tmp_path / name)
     expected = [told(opened(tmp_path / name), text, full=True) for text in ASKED[name]]
-    held = hold(opened(tmp_path / name), columns_of(opened(tmp_path / name), None))
+    held = with_cache(opened(tmp_path / name), columns_of(opened(tmp_path / name), None))
     told(held, "true", full=True, depth="row-groups")
     shutil.rmtree(tmp_path / name)
 
@@ -149,7 +149,7 @@ def test_a_table_that_was_read_is_needed_no_more(lake, tmp_path, name):
 
 
 def test_columns_come_with_the_questions_that_name_them(lake):
-    held = hold(opened(lake / "delta"))
+    held = with_cache(opened(lake / "delta"))
 
     known = []
     for text in ASKED["delta"]:
@@ -161,7 +161,7 @@ def test_columns_come_with_the_questions_that_name_them(lake):
 
 
 def test_row_groups_beyond_the_bound_are_read_again(lake):
-    held = hold(opened(lake / "hive"))
+    held = with_cache(opened(lake / "hive"))
     held._groups.bound = 1
     texts = ASKED["hive"] * 2
 
@@ -181,7 +181,7 @@ def test_statistics_that_cannot_be_true_are_counted_for_each_question(tmp_path):
     text = commit.read_text()
     broken = text.replace("minValues", "WAS").replace("maxValues", "minValues")
     commit.write_text(broken.replace("WAS", "maxValues"))
-    held = hold(opened(tmp_path), columns_of(opened(tmp_path)))
+    held = with_cache(opened(tmp_path), columns_of(opened(tmp_path)))
 
     for question in ("x > 100", "k = 'a'", "x > 100 AND k = 'a'"):
         assert told(held, question) == told(opened(tmp_path), question)
@@ -201,7 +201,7 @@ STATEMENTS = (
 
 def test_statements_read_held_tables_as_others(lake):
     places = {"users": lake / "hive", "events": lake / "delta"}
-    kept = {name: hold(opened(place)) for name, place in places.items()}
+    kept = {name: with_cache(opened(place)) for name, place in places.items()}
     for sql in STATEMENTS:
         fresh = {name: opened(place) for name, place in places.items()}
 
@@ -228,7 +228,7 @@ EFFORT = {"metadata", "seconds"}
 
 def test_many_files_lie_in_blocks_by_the_columns_that_are_asked_for(lake, monkeypatch):
     monkeypatch.setattr(held_tables, "BLOCKS_FROM", 1)
-    kept = hold(opened(lake / "delta"))
+    kept = with_cache(opened(lake / "delta"))
 
     seen = []
     for text in ("x < 60", "k = 'b' AND x > 150", "k = 'a' OR x = 150"):

@@ -21,7 +21,7 @@ from tables.delta.conftest import Lake, bounds
 from tables.iceberg import by_hand
 from whyscan.errors import CorruptFile, StorageError, UsageError, WhyscanError
 from whyscan.pruning.concatenation import concatenate
-from whyscan.pruning.mask import materialise, written_out
+from whyscan.pruning.mask import as_array, materialise
 from whyscan.tables import open_snapshot
 from whyscan.tables.delta import checkpoint_outline, local_log_files, open_delta
 from whyscan.tables.delta.local_log_files import LocalCopies
@@ -73,7 +73,7 @@ def intervals(told, count):
             if pa.types.is_null(arrow_type(interval.type)):
                 continue
             ends = [
-                None if end is None else written_out(end, count, arrow_type(interval.type))
+                None if end is None else as_array(end, count, arrow_type(interval.type))
                 for end in (interval.lower, interval.upper)
             ]
             masks = (interval.value, interval.null, interval.nan, interval.counted)
@@ -656,7 +656,7 @@ def test_a_store_travels_without_what_was_read_of_it(tmp_path):
     found = connect("s3://bucket", given)
     store = Store("s3://bucket/t", found.backend, prefix="t", identity=found.identity)
     store.meter.count("x" * 10_000, 1)
-    pickled = pickle.dumps(store.afresh())
+    pickled = pickle.dumps(store.unread_copy())
     there = pickle.loads(pickled)
     assert len(pickled) < 2000
     assert there.backend == found.backend

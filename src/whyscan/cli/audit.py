@@ -127,7 +127,7 @@ def _run_audit(arguments: Mapping[str, Any]) -> Audit:
             history=arguments["history"],
             history_format=arguments["history_format"],
             threshold=arguments["threshold"] / 100,
-            told=tell,
+            progress=tell,
         )
 
 

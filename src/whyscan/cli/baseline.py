@@ -71,7 +71,7 @@ def _read_or_update(reports: Mapping[Key, Report], arguments: Mapping[str, Any])
 
 def _checked(report: Report, key: Key, baseline: Baseline) -> Report:
     outcomes = [*report.assertions, *baseline.check(key, report)]
-    return report.held(_excused(outcomes, key, baseline))
+    return report.with_assertions(_excused(outcomes, key, baseline))
 
 
 def _excused(outcomes: Iterable[Assertion], key: Key, baseline: Baseline) -> Iterable[Assertion]:

@@ -79,5 +79,5 @@ def _run_inventory(places: tuple[str, ...], arguments: Mapping[str, Any]) -> Inv
             form=arguments["output_format"],
             options=options.storage(arguments),
             partition_types=options.partition_types_of_tables(arguments),
-            told=tell,
+            progress=tell,
         )

@@ -14,7 +14,7 @@ from whyscan.cli.output import file_page, terminal_page, write, write_file
 from whyscan.cli.parameters import PERCENT, SIZE, TableValue, pairs
 from whyscan.errors import UsageError
 from whyscan.tables import budget
-from whyscan.tables.storage.environment import in_force
+from whyscan.tables.storage.environment import with_variables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -90,7 +90,7 @@ TERMS = options(
 def _limit_memory(context: click.Context, _: click.Parameter, size: int | None) -> None:
     """Set the memory limit for the time of the command; child processes inherit it."""
     if size is not None and not context.resilient_parsing:
-        context.with_resource(in_force({budget.VARIABLE: str(size)}))
+        context.with_resource(with_variables({budget.VARIABLE: str(size)}))
 
 
 MEMORY = click.option(

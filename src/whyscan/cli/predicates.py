@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def ask_each(words: Sequence[str]) -> int:
+def explain_each(words: Sequence[str]) -> int:
     """Run `whyscan explain` once per file and return the worst exit code."""
     if "--" not in words:
         hint = "end the hook's args with it: args: [TABLE, --max-files=10, --]"
@@ -33,4 +33,4 @@ def ask_each(words: Sequence[str]) -> int:
 
 if __name__ == "__main__":
     hide_pandas()
-    sys.exit(ask_each(sys.argv[1:]))
+    sys.exit(explain_each(sys.argv[1:]))

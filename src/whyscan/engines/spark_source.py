@@ -29,10 +29,10 @@ from pyspark.sql.datasource import (
 
 from whyscan.engines.spark_types import SparkBatches, spark_schema
 from whyscan.errors import UsageError, WhyscanError
-from whyscan.scan.plan_portions import Portion, portions, whole
+from whyscan.scan.plan_portions import Portion, portions, whole_plan
 from whyscan.scan.reader import read_portion
 from whyscan.tables.sizes import parse_size
-from whyscan.tables.storage.environment import in_force
+from whyscan.tables.storage.environment import with_variables
 from whyscan.tables.time_travel import Travel, moment
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class SourcePlan(Struct, frozen=True):
     keep_undecided: bool = False
 
 
-def planned(
+def make_source_plan(
     everything: Portion,
     evidence: Evidence,
     about_bytes: int,
@@ -86,7 +86,7 @@ def planned(
     keep_undecided: bool = False,
 ) -> SourcePlan:
     """A whole plan, divided into portions for Spark's tasks."""
-    schema = spark_schema(everything.given.schema)
+    schema = spark_schema(everything.result_columns.schema)
     planned_portions = tuple(portions(everything, evidence, about_bytes, at_least))
     return SourcePlan(schema, planned_portions, keep_undecided=keep_undecided)
 
@@ -161,13 +161,13 @@ class WhyscanDataSource(DataSource):
         if (file := self.options.get(HANDED_OVER)) is not None:
             return _handed_over(Path(file))
         options = LoadOptions.of(self.options)
-        with in_force(self.environment):
+        with with_variables(self.environment):
             plan = options.plan(columns if options.columns is None else options.columns)
         sizes = options.partition_bytes, options.min_partitions
-        return planned(whole(plan), plan.evidence, *sizes)
+        return make_source_plan(whole_plan(plan), plan.evidence, *sizes)
 
 
-def knowing(environment: Mapping[str, str]) -> type[WhyscanDataSource]:
+def with_environment(environment: Mapping[str, str]) -> type[WhyscanDataSource]:
     """The data source with environment variables for its stores.
 
     Spark pickles the class together with the variables, and shows neither.

@@ -33,9 +33,9 @@ from whyscan.pruning.mask import (
     both,
     choose,
     either,
-    known,
+    has_value,
     opposite,
-    settled,
+    simplified,
     surely,
 )
 from whyscan.tree.lazy import lazy
@@ -135,7 +135,7 @@ class Blocks(Struct, eq=False, dict=True):
             ),
         )
 
-    def hollow(self, containers: Containers, columns: Sequence[Column]) -> Flags:
+    def with_empty_member(self, containers: Containers, columns: Sequence[Column]) -> Flags:
         """The blocks with a member that has no rows, or with a column that cannot be anything.
 
         A member whose bucket contradicts its bounds can be nothing, too. So if a column has
@@ -164,16 +164,16 @@ class Blocks(Struct, eq=False, dict=True):
     def _nothing(self, interval: Interval) -> Flags:
         return self.any(opposite(either(interval.value, interval.null, interval.nan)))
 
-    def some(self, key: str, interval: Interval, mask: Callable[[Interval], Mask]) -> Flags:
+    def blocks_where(self, key: str, interval: Interval, mask: Callable[[Interval], Mask]) -> Flags:
         """The blocks in which a mask over a column says yes for some member."""
         return self._once(key, interval, lambda of: self.any(mask(of)))
 
-    def forget(self) -> None:
+    def clear_cache(self) -> None:
         """Clear the cache."""
         self._results.clear()
         self._notes.clear()
 
-    def noted(self, key: Hashable, make: Callable[[], Result]) -> Result:
+    def cached(self, key: Hashable, make: Callable[[], Result]) -> Result:
         """The cached value for a key; `make` computes it the first time."""
         if key not in self._notes:
             if len(self._notes) >= NOTES_AT_MOST:
@@ -278,7 +278,7 @@ class Blocks(Struct, eq=False, dict=True):
 
     def _hull_of(self, interval: Interval) -> Interval:
         def of(mask: Mask) -> Mask:
-            return mask if isinstance(mask, bool) else settled(pa.array(self.any(mask)))
+            return mask if isinstance(mask, bool) else simplified(pa.array(self.any(mask)))
 
         return Interval(
             interval.type,
@@ -294,7 +294,7 @@ class Blocks(Struct, eq=False, dict=True):
         def of(mask: Mask) -> Mask:
             if isinstance(mask, bool):
                 return mask
-            return settled(pa.array(~self.any(opposite(mask))))
+            return simplified(pa.array(~self.any(opposite(mask))))
 
         lower = self._innermost(interval.lower, least=True)
         upper = self._innermost(interval.upper, least=False)
@@ -348,7 +348,7 @@ def _column_intervals(
 
 def _unknown(values: pa.Array, where: Mask) -> Mask:
     """Where a value is possible and its bound is unknown."""
-    return both(opposite(known(values)), where)
+    return both(opposite(has_value(values)), where)
 
 
 def _mapped(interval: Interval, change: Callable[[pa.Array], pa.Array]) -> Interval:
@@ -358,7 +358,7 @@ def _mapped(interval: Interval, change: Callable[[pa.Array], pa.Array]) -> Inter
         return change(of) if isinstance(of, pa.Array) else of
 
     def mask(of: Mask) -> Mask:
-        return of if isinstance(of, bool) else settled(change(of))
+        return of if isinstance(of, bool) else simplified(change(of))
 
     lower = values(interval.lower)
     return replace(
@@ -373,7 +373,7 @@ def _mapped(interval: Interval, change: Callable[[pa.Array], pa.Array]) -> Inter
     )
 
 
-def arranged(containers: Containers, columns: Sequence[Column]) -> Blocks:
+def make_blocks(containers: Containers, columns: Sequence[Column]) -> Blocks:
     """Blocks whose members have similar values of the columns; columns with few values come first.
 
     Each column splits every block that the columns before it made: at its distinct values if they

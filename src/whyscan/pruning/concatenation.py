@@ -9,7 +9,7 @@ import pyarrow as pa
 from whyscan.pruning.containers import Buckets, Containers
 from whyscan.pruning.exact import concatenated
 from whyscan.pruning.interval import Interval, anything
-from whyscan.pruning.mask import Mask, Vector, materialise, written_out
+from whyscan.pruning.mask import Mask, Vector, as_array, materialise
 from whyscan.tree.arrow import arrow_type
 from whyscan.tree.types import INT
 
@@ -72,7 +72,7 @@ def _vectors(
     if all(part is None for part in parts):
         return None
     return pa.concat_arrays(
-        [written_out(part, count, target) for part, count in zip(parts, counts, strict=True)]
+        [as_array(part, count, target) for part, count in zip(parts, counts, strict=True)]
     )
 
 

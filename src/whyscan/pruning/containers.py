@@ -22,11 +22,11 @@ from whyscan.pruning.mask import (
     Vector,
     both,
     either,
+    has_value,
     keep,
-    known,
     may,
     opposite,
-    settled,
+    simplified,
     surely,
     tally,
 )
@@ -164,7 +164,7 @@ class ColumnStatistics(Struct, frozen=True):
     attained: Mask = False
 
 
-class Believed(Struct, frozen=True):
+class CheckedStatistics(Struct, frozen=True):
     """A column's interval, and how many containers lost a statistic that contradicts itself."""
 
     interval: Interval
@@ -172,9 +172,9 @@ class Believed(Struct, frozen=True):
     contradictions: int = field(default=0)
 
 
-def believe(
+def checked(
     kind: Type, statistics: ColumnStatistics, rows: pa.Array | None, count: int
-) -> Believed:
+) -> CheckedStatistics:
     """Statistics of one column, checked and turned into an interval.
 
     Bounds that cross each other are dropped. All statistics of a container are dropped if its
@@ -186,7 +186,7 @@ def believe(
     only_nan = surely(_leave_none, nulls, statistics.nan_count, rows)
     crossed = surely(greater, lower, upper)
     wrong_counts = either(
-        both(only_nan, either(known(lower), known(upper))),
+        both(only_nan, either(has_value(lower), has_value(upper))),
         surely(lambda n: pc.less(n, 0), nulls),
         surely(pc.greater, nulls, rows),
         # Bounds, crossed or not, prove that some row has a value.
@@ -202,15 +202,15 @@ def believe(
         value=both(may(pc.less, nulls, rows), either(opposite(only_nan), wrong)),
         null=may(lambda n: pc.greater(n, 0), nulls),
         nan=both(either(nan, wrong), may(pc.less, nulls, rows)) if _has_nan(kind) else False,
-        counted=known(nulls),
+        counted=has_value(nulls),
     )
     exact = Exact(
         nulls,
-        both(statistics.attained, known(interval.lower)),
-        both(statistics.attained, known(interval.upper)),
+        both(statistics.attained, has_value(interval.lower)),
+        both(statistics.attained, has_value(interval.upper)),
         keep(right, statistics.nan_count),
     )
-    return Believed(interval, exact, tally(wrong, count))
+    return CheckedStatistics(interval, exact, tally(wrong, count))
 
 
 def _leave_none(nulls: pa.Array, nans: pa.Array, rows: pa.Array) -> pa.Array:
@@ -259,4 +259,4 @@ def _at(values: Vector | None, indices: pa.Array) -> Vector | None:
 
 
 def _mask_at(mask: Mask, indices: pa.Array) -> Mask:
-    return mask if isinstance(mask, bool) else settled(mask.take(indices))
+    return mask if isinstance(mask, bool) else simplified(mask.take(indices))

@@ -21,8 +21,8 @@ from whyscan.pruning.mask import (
     both,
     choose,
     either,
+    has_value,
     keep,
-    known,
     may,
     opposite,
     surely,
@@ -67,7 +67,7 @@ class Interval(Struct, frozen=True):
     def point(self) -> Mask:
         """Both bounds are known and equal: every value of the container is this one value."""
         if self.is_point:
-            return known(self.lower)
+            return has_value(self.lower)
         return surely(equal, self.lower, self.upper)
 
 
@@ -95,12 +95,12 @@ def points(kind: Type, values: pa.Array, null: Mask) -> Interval:
     """
     nan = surely(pc.is_nan, values) if pa.types.is_floating(values.type) else False
     point = keep(opposite(nan), values)
-    unread = both(opposite(known(values)), opposite(null))
+    unread = both(opposite(has_value(values)), opposite(null))
     return Interval(
         kind,
         point,
         point,
-        value=either(both(known(values), opposite(nan)), unread),
+        value=either(both(has_value(values), opposite(nan)), unread),
         null=null,
         nan=either(nan, unread) if isinstance(kind, FloatType) else False,
     )

@@ -19,7 +19,7 @@ Vector: TypeAlias = pa.Array | pa.Scalar
 """Values of one type: one per container, or one scalar for all containers."""
 
 
-def settled(mask: pa.BooleanArray) -> Mask:
+def simplified(mask: pa.BooleanArray) -> Mask:
     """The mask, as a constant where all containers agree. Counting the bits is cheap."""
     yes = mask.true_count
     if yes == len(mask):
@@ -34,7 +34,7 @@ def all_of(masks: Iterable[Mask]) -> Mask:
         if mask is False:
             return False
         if mask is not True:
-            answer = mask if answer is True else settled(pc.and_(answer, mask))
+            answer = mask if answer is True else simplified(pc.and_(answer, mask))
         if answer is False:
             return False
     return answer
@@ -47,7 +47,7 @@ def any_of(masks: Iterable[Mask]) -> Mask:
         if mask is True:
             return True
         if mask is not False:
-            answer = mask if answer is False else settled(pc.or_(answer, mask))
+            answer = mask if answer is False else simplified(pc.or_(answer, mask))
         if answer is True:
             return True
     return answer
@@ -87,10 +87,10 @@ def unknown_as(result: Vector, *, verdict: bool) -> Mask:
     if isinstance(result, pa.Scalar):
         answer = result.as_py()
         return verdict if answer is None else bool(answer)
-    return settled(result.fill_null(verdict) if result.null_count else result)
+    return simplified(result.fill_null(verdict) if result.null_count else result)
 
 
-def known(values: Vector | None) -> Mask:
+def has_value(values: Vector | None) -> Mask:
     """Yes where the slot has a value."""
     if values is None:
         return False
@@ -124,7 +124,7 @@ def materialise(mask: Mask, count: int) -> pa.BooleanArray:
     return mask
 
 
-def written_out(values: Vector | None, count: int, kind: pa.DataType) -> pa.Array:
+def as_array(values: Vector | None, count: int, kind: pa.DataType) -> pa.Array:
     """The values as an array of `count` slots, null where they are unknown."""
     if values is None:
         return pa.nulls(count, kind)

@@ -15,7 +15,7 @@ from whyscan.planning.why.pushdown import (
     ConjunctBucket,
     FileOutcomes,
     Pushdown,
-    conjuncts_here,
+    conjunct_outcomes,
     partition_columns,
 )
 from whyscan.reports.file_evidence import unread
@@ -82,7 +82,7 @@ class ConjunctCount(Struct, frozen=True):
 def count_conjuncts(plan: ScanPlan) -> tuple[ConjunctCount, ...]:
     """Count what each conjunct removed, in the order of the predicate."""
     operands = (count_parts(conjunct.expression, plan) for conjunct in plan.predicate.conjuncts)
-    return tuple(map(ConjunctCount, conjuncts_here(plan), attribute(plan), operands))
+    return tuple(map(ConjunctCount, conjunct_outcomes(plan), attribute(plan), operands))
 
 
 def conjunct_lines(
@@ -116,7 +116,7 @@ def _line(
         words=words(conjunct.expression, pushdown_class, measured),
         operator=operator(conjunct.expression) if operands else None,
         parts=tuple(_part(part, measured) for part in operands),
-        joined=conjunct.joined,
+        joined=conjunct.from_join,
     )
 
 
@@ -134,9 +134,9 @@ def _part(part: OperandOutcome, measured: Measured) -> PartLine:
     return PartLine(
         part.sql,
         part.operator,
-        part.found.bucket,
-        part.found.pushdown,
-        words(part.expression, part.found, measured),
+        part.conjunct_class.bucket,
+        part.conjunct_class.pushdown,
+        words(part.expression, part.conjunct_class, measured),
         part.kept,
         part.removed,
         tuple(_part(inner, measured) for inner in part.parts),
@@ -159,7 +159,7 @@ def _why(conjunct: Conjunct, pushdown_class: Class, operands: tuple[OperandOutco
 def _unsupported(
     conjunct: Conjunct, pushdown_class: Class, operands: tuple[OperandOutcome, ...]
 ) -> str:
-    stopping = [p.sql for p in operands if p.found.pushdown is Pushdown.UNSUPPORTED]
+    stopping = [p.sql for p in operands if p.conjunct_class.pushdown is Pushdown.UNSUPPORTED]
     if operator(conjunct.expression) == "OR" and stopping and len(stopping) < len(operands):
         return f"a branch that excludes nothing may not be left out of an OR: {stopping[0]}"
     if _has_opaque(conjunct.expression) or not pushdown_class.interpreted:

@@ -103,15 +103,15 @@ def of_column(column: Column, plan: ScanPlan) -> Coverage:
     """Measure one column whose statistics the plan has read."""
     evidence = plan.counted
     read = evidence.opened
-    files = evidence.number(read)
+    files = evidence.file_count(read)
     blocks = evidence.files.containers.blocks
-    if evidence.cells is not None and blocks is not None:
+    if evidence.file_groups is not None and blocks is not None:
         # A table with groups of files has read the statistics of every file: count them once.
-        bounded = blocks.noted(
+        bounded = blocks.cached(
             ("bounded", column), lambda: _number(column, evidence.files.containers)
         )
     else:
-        bounded = evidence.number(_bounded_files(column, plan, evidence) & read)
+        bounded = evidence.file_count(_bounded_files(column, plan, evidence) & read)
     return Coverage(".".join(column.path), files, bounded)
 
 
@@ -124,8 +124,8 @@ def _bounded_files(column: Column, plan: ScanPlan, evidence: Evidence) -> Flags:
         containers = evidence.files.containers
         return flags(is_bounded(column, containers), containers.count)
     has_bounds = np.ones(evidence.files.count, np.bool_)
-    if evidence.groups is not None:
-        containers = evidence.groups.containers
+    if evidence.row_groups is not None:
+        containers = evidence.row_groups.containers
         blind = ~flags(is_bounded(column, containers), containers.count)
-        has_bounds[evidence.groups.owners.to_numpy()[blind]] = False
+        has_bounds[evidence.row_groups.owners.to_numpy()[blind]] = False
     return has_bounds

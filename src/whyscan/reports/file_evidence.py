@@ -68,7 +68,7 @@ def causes(plan: ScanPlan) -> tuple[Cause, ...]:
 def unread(conjunct: Conjunct) -> list[tuple[str, str]]:
     """Return the parts of a conjunct that cannot be interpreted, each with the reason."""
     opaque = [node for node in walk(conjunct.expression) if isinstance(node, Opaque)]
-    named = list(dict.fromkeys((node.sql, node.why) for node in opaque))
+    named = list(dict.fromkeys((node.sql, node.reason) for node in opaque))
     return named or [(conjunct.sql, NO_RULE)]
 
 

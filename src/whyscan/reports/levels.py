@@ -103,7 +103,7 @@ def levels(
         counted.append(replace(_manifests(above), unchecked=blind))
     blind = int(why.files[why.unchecked].sum())
     counted.append(replace(_files(plan, gone), unchecked=blind))
-    groups, group_verdicts = evidence.groups, evidence.group_judgement
+    groups, group_verdicts = evidence.row_groups, evidence.row_group_judgement
     if groups is not None and group_verdicts is not None and len(groups.opened):
         level = _row_groups(evidence, groups, group_verdicts)
         blind = unchecked_parts(plan, interpreted, groups.containers, group_verdicts)
@@ -153,8 +153,8 @@ def _files(plan: ScanPlan, gone: Sequence[RemovedFiles]) -> Level:
         level="files",
         total=summary.files_total,
         kept=summary.files_kept,
-        every=evidence.number(evidence.judgement.every),
-        kept_without_nan=evidence.number(evidence.judgement.kept_without_nan),
+        every=evidence.file_count(evidence.judgement.every),
+        kept_without_nan=evidence.file_count(evidence.judgement.kept_without_nan),
         confidence=Confidence.EXACT if settled else Confidence.CONSERVATIVE,
         bytes_total=summary.bytes_total,
         bytes_kept=summary.bytes_kept,
@@ -211,14 +211,14 @@ def _count_emptied_files(evidence: Evidence, groups: RowGroups, verdicts: Judgem
     has_kept_group[groups.owners.to_numpy()[verdicts.kept]] = True
     opened = np.zeros(evidence.count, np.bool_)
     opened[groups.opened.to_numpy()] = True
-    return evidence.number(evidence.judgement.kept & opened & ~has_kept_group)
+    return evidence.file_count(evidence.judgement.kept & opened & ~has_kept_group)
 
 
 def rows_matched(evidence: Evidence) -> RowsMatched:
     """Bound the matching rows from below by verdict `all`, and from above by kept containers."""
     unlimited = evidence.before_limit
     files, verdicts = unlimited.files, unlimited.judgement
-    closed = unlimited.groups is None or not len(unlimited.groups.opened)
+    closed = unlimited.row_groups is None or not len(unlimited.row_groups.opened)
     if closed and files.deleted is None and files.maybe_deleted is None:
         return RowsMatched(
             total_of(unlimited.rows, verdicts.every), total_of(unlimited.rows, verdicts.kept)
@@ -257,7 +257,7 @@ def removed(plan: ScanPlan) -> tuple[RemovedFiles, ...]:
     counts = []
     for which in mechanisms.REMOVING:
         gone = by == which
-        files = plan.counted.number(gone)
+        files = plan.counted.file_count(gone)
         counts.append(
             RemovedFiles(files + unlisted.get(which, 0), _kept_by_conjunct(plan, gone, which))
         )
@@ -295,7 +295,7 @@ def _sole_remover(removed_files: RemovedFiles, predicate: Predicate) -> str | No
 
 def selected_bytes(evidence: Evidence) -> int | None:
     """Sum the bytes of the selected columns in kept row groups; None if a footer is missing."""
-    groups, verdicts = evidence.groups, evidence.group_judgement
+    groups, verdicts = evidence.row_groups, evidence.row_group_judgement
     if groups is None or verdicts is None or groups.unchecked:
         return None
     return _chunk_bytes(groups.ranges.filter(pa.array(verdicts.kept)))

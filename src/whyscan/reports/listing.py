@@ -225,7 +225,7 @@ def listing(plan: ScanPlan, why: Why) -> Listing:
     )
 
 
-def listings_together(parts: Sequence[Listing]) -> Listing:
+def join_listings(parts: Sequence[Listing]) -> Listing:
     """Join the listings of the parts of a table, one part after another."""
     filled = [part for part in parts if len(part)] or list(parts[:1])
     if len(filled) == 1:
@@ -332,7 +332,7 @@ def _by_name(table: pa.Table) -> dict[str, pa.ChunkedArray]:
 
 def _row_groups(evidence: Evidence) -> pa.ListArray:
     """Return the kept row group ordinals of each file; null for files that were not opened."""
-    groups, verdicts = evidence.groups, evidence.group_judgement
+    groups, verdicts = evidence.row_groups, evidence.row_group_judgement
     count = evidence.files.count
     if groups is None or verdicts is None:
         return pa.nulls(count, pa.list_(pa.int32()))

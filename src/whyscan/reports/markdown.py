@@ -49,7 +49,7 @@ def markdown(report: Report) -> str:
         gate_lines(report.assertions),
         _survivors(report),
         file_lines(report),
-        ground_lines(report),
+        basis_lines(report),
     )
     return in_paragraphs(sections)
 
@@ -190,7 +190,7 @@ def _file(line: FileLine) -> tuple[str, str, str]:
     return code(line.path), line.verdict, plain(line.evidence)
 
 
-def ground_lines(report: Report) -> Iterator[str]:
+def basis_lines(report: Report) -> Iterator[str]:
     yield "<details><summary>what this rests on</summary>"
     yield ""
     for name, value in basis(report):

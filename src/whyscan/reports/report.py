@@ -18,7 +18,7 @@ from whyscan.reports.findings import Code, Facts, Finding, findings
 from whyscan.reports.gates import Assertion, Gates, assertions
 from whyscan.reports.levels import Level, Removal, RowsMatched, least, removals
 from whyscan.reports.listing import Listing, listing
-from whyscan.reports.tally import Common, PlanOutcome, Tally, Workings
+from whyscan.reports.tally import CommonFacts, PlanOutcome, Tally, Workings
 from whyscan.tables.snapshot import Unreached
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class Report(Struct, frozen=True):
         """Return this report with the outcome of each gate."""
         return replace(self, assertions=tuple(assertions(self, gates)))
 
-    def held(self, assertions: Iterable[Assertion]) -> Report:
+    def with_assertions(self, assertions: Iterable[Assertion]) -> Report:
         """Return this report with other gate outcomes."""
         return replace(self, assertions=tuple(assertions))
 
@@ -166,7 +166,7 @@ class Report(Struct, frozen=True):
 def make_report(plan: ScanPlan, *, verbose: bool) -> Report:
     """Count a plan and make its report. `verbose` lists every live file."""
     planned = before_limit(plan)
-    common = Common.of(planned)
+    common = CommonFacts.of(planned)
     why = reasons(planned, common.interpreted)
     tally = Tally(PlanOutcome.of(planned, common, why), Workings.of(planned, why))
     report = report_on(planned, tally, common)
@@ -180,7 +180,7 @@ def make_report(plan: ScanPlan, *, verbose: bool) -> Report:
     )
 
 
-def report_on(planned: PlannedSnapshot, tally: Tally, common: Common) -> Report:
+def report_on(planned: PlannedSnapshot, tally: Tally, common: CommonFacts) -> Report:
     """Make the report from the sums over all parts, without the listing and the effort."""
     facts = _facts(planned, tally, common)
     outcome, workings = tally.outcome, tally.workings
@@ -228,7 +228,7 @@ def after_limit(report: Report, plan: PlanRequest, outcome: PlanOutcome) -> Repo
     )
 
 
-def _facts(planned: PlannedSnapshot, tally: Tally, common: Common) -> Facts:
+def _facts(planned: PlannedSnapshot, tally: Tally, common: CommonFacts) -> Facts:
     counted = tally.workings.conjuncts
     classes = classify(planned, [conjunct.outcomes for conjunct in counted], common.interpreted)
     return Facts(

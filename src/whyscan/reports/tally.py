@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from whyscan.planning.plan.scan_plan import Evidence, ScanPlan
 
 
-class Common(Struct, frozen=True):
+class CommonFacts(Struct, frozen=True):
     """Facts about the whole table that are needed before one part is counted.
 
     `interpreted` has one boolean per conjunct. `partitions_stay` is True if partition values remove
@@ -52,7 +52,7 @@ class Common(Struct, frozen=True):
     partitions_stay: bool
 
     @classmethod
-    def of(cls, plan: ScanPlan) -> Common:
+    def of(cls, plan: ScanPlan) -> CommonFacts:
         """Compute the facts of a table that is planned as one part."""
         evidence = plan.counted
         ran = interpreted(plan, evidence.decided.keys())
@@ -75,7 +75,7 @@ class PlanOutcome(Struct, frozen=True):
     selected: int | None
 
     @classmethod
-    def of(cls, plan: ScanPlan, common: Common, why: Why) -> PlanOutcome:
+    def of(cls, plan: ScanPlan, common: CommonFacts, why: Why) -> PlanOutcome:
         evidence, gone = plan.counted, removed(plan)
         return cls(
             levels=levels(plan, common.interpreted, why, gone),
@@ -129,7 +129,7 @@ class Workings(Struct, frozen=True):
 
     @classmethod
     def of(cls, plan: ScanPlan, why: Why) -> Workings:
-        evidence, groups = plan.counted, plan.counted.groups
+        evidence, groups = plan.counted, plan.counted.row_groups
         above = evidence.manifests
         blind, blind_kept = _by_footers(plan, why)
         return cls(
@@ -137,7 +137,7 @@ class Workings(Struct, frozen=True):
             coverage=coverage(plan),
             contradictions=_contradictions(evidence),
             listed=evidence.files.count,
-            wanted=evidence.number(evidence.by_partition.kept),
+            wanted=evidence.file_count(evidence.by_partition.kept),
             closed=evidence.closed_files,
             manifests_opened=0 if above is None else int(above.opened.sum()),
             footers=groups is not None,
@@ -179,7 +179,7 @@ class Tally(Struct, frozen=True):
     workings: Workings
 
     @classmethod
-    def of(cls, plan: ScanPlan, common: Common) -> Tally:
+    def of(cls, plan: ScanPlan, common: CommonFacts) -> Tally:
         why = reasons(plan, common.interpreted)
         return cls(PlanOutcome.of(plan, common, why), Workings.of(plan, why))
 
@@ -189,7 +189,7 @@ class Tally(Struct, frozen=True):
 
 def _contradictions(evidence: Evidence) -> int:
     """Count the statistics of files and row groups that were dropped as impossible."""
-    below = 0 if evidence.groups is None else evidence.groups.contradictions
+    below = 0 if evidence.row_groups is None else evidence.row_groups.contradictions
     return evidence.files.contradictions + below
 
 
@@ -200,8 +200,8 @@ def _nan_columns(plan: ScanPlan) -> Iterator[str]:
         return
     evidence = plan.evidence
     containers, judgement = evidence.files.containers, evidence.judgement
-    if evidence.groups is not None and evidence.group_judgement is not None:
-        containers, judgement = evidence.groups.containers, evidence.group_judgement
+    if evidence.row_groups is not None and evidence.row_group_judgement is not None:
+        containers, judgement = evidence.row_groups.containers, evidence.row_group_judgement
     spared = judgement.kept & ~judgement.kept_without_nan
     for column in floats:
         possible = flags(containers.interval(column).nan, containers.count)
@@ -212,7 +212,7 @@ def _nan_columns(plan: ScanPlan) -> Iterator[str]:
 def _by_footers(plan: ScanPlan, why: Why) -> tuple[int, int]:
     """Count the opened files without statistics, and those of them that their footers keep."""
     evidence = plan.counted
-    groups, verdicts = evidence.groups, evidence.group_judgement
+    groups, verdicts = evidence.row_groups, evidence.row_group_judgement
     if plan.snapshot.footers_describe_files or groups is None or verdicts is None:
         return 0, 0
     blind = why.named(Reason.NO_STATISTICS)

@@ -47,7 +47,7 @@ def text(report: Report, page: Page | None = None) -> str:
         finding_lines(report.findings, page_or_default),
         file_lines(report, page_or_default),
         unchecked_lines(report.unchecked, report.notes, page_or_default),
-        ground_lines(report, page_or_default),
+        basis_lines(report, page_or_default),
         proof_lines(report, page_or_default),
         gate_lines(report.assertions, page_or_default),
     )
@@ -183,7 +183,7 @@ def unchecked_lines(
         yield page.wrap(f"note: {inert(note)}", hanging="  ")
 
 
-def ground_lines(report: Report, page: Page) -> Iterator[str]:
+def basis_lines(report: Report, page: Page) -> Iterator[str]:
     rows = list(basis(report))
     width = max(len(name) for name, _ in rows)
     for name, value in rows:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from whyscan.scan.column_finder import held
+from whyscan.scan.column_finder import file_columns
 from whyscan.scan.sources import Piece, ReadUnit, errors_of_file, open_bytes
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class AvroSource:
             schema: Any = self._reader.writer_schema
             self._named: dict[str, Any] = {}
             self._fields = [self._field(member) for member in schema["fields"]]
-            self.columns = held(self._fields)
+            self.columns = file_columns(self._fields)
 
     def units(self, ordinals: Sequence[int] | None) -> Iterator[ReadUnit]:
         """One unit: the whole file."""

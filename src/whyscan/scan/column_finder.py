@@ -30,7 +30,7 @@ class FileColumn(Struct, frozen=True):
     members: tuple[FileColumn, ...] = ()
 
 
-def held(schema: Iterable[pa.Field]) -> tuple[FileColumn, ...]:
+def file_columns(schema: Iterable[pa.Field]) -> tuple[FileColumn, ...]:
     """The columns of a file, from its Arrow schema."""
     return tuple(_numbered_leaves(schema, 0))
 

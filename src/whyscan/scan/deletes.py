@@ -230,7 +230,7 @@ def _vector_in_file(delete: VectorInFile) -> Vector:
     if delete.length < 0 or delete.start < 0:
         where = f"{delete.length} bytes from {delete.start} on"
         raise CorruptFile(shown, f"the table says that a deletion vector has {where}")
-    budget.check_stored(delete.length, shown)
+    budget.check_object_size(delete.length, shown)
     requested = ByteRange(delete.path, delete.start, _SIZE + delete.length + _CHECKSUM)
     content = next(delete.store.read_many([requested])).to_pybytes()
     if len(content) != requested.length:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from whyscan.scan.column_finder import held
+from whyscan.scan.column_finder import file_columns
 from whyscan.scan.ranges import RangeFile
 from whyscan.scan.sources import ROWS_AT_MOST, Piece, ReadUnit, errors_of_file, open_bytes
 
@@ -28,7 +28,7 @@ class OrcSource:
             self._file = orc.ORCFile(
                 pa.PythonFile(source) if isinstance(source, RangeFile) else source
             )
-            self.columns = held(self._file.schema)
+            self.columns = file_columns(self._file.schema)
         self._start = 0
 
     def units(self, ordinals: Sequence[int] | None) -> Iterator[ReadUnit]:

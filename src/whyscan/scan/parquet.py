@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow.parquet as pq
 
 from whyscan.errors import CorruptFile
-from whyscan.scan.column_finder import held
+from whyscan.scan.column_finder import file_columns
 from whyscan.scan.ranges import RangeFile
 from whyscan.scan.sources import Piece, ReadUnit, errors_of_file, open_bytes, rows_a_batch
 
@@ -29,7 +29,7 @@ class ParquetSource:
                 self._bytes, coerce_int96_timestamp_unit="us", arrow_extensions_enabled=False
             )
             self._footer = self._file.metadata
-            self.columns = held(self._file.schema_arrow)
+            self.columns = file_columns(self._file.schema_arrow)
         counted = [self._footer.row_group(i).num_rows for i in range(self._footer.num_row_groups)]
         self._starts = list(accumulate(counted, initial=0))
         if self.columns and self.columns[-1].leaves[1] != self._footer.num_columns:

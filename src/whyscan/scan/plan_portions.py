@@ -55,7 +55,7 @@ class Portion(Struct, frozen=True):
 
     reading: FileReading
     tasks: tuple[Task, ...]
-    given: ResultColumns
+    result_columns: ResultColumns
     conjuncts: tuple[Expression, ...]
     zone: Zone
     pseudo_columns: tuple[PseudoColumns, ...] = ()
@@ -66,7 +66,7 @@ class Portion(Struct, frozen=True):
 
     def __reduce__(self) -> tuple[object, ...]:
         files, constants = _packed(self.reading.files)
-        rest = (self.tasks, self.given, self.conjuncts, self.zone, self.pseudo_columns)
+        rest = (self.tasks, self.result_columns, self.conjuncts, self.zone, self.pseudo_columns)
         return _unpacked, (replace(self.reading, files=files), constants, rest)
 
 
@@ -129,7 +129,7 @@ def _unpacked(reading: FileReading, constants: Constants, rest: tuple[object, ..
     return Portion(replace(reading, files=files), *rest)  # type: ignore[arg-type]
 
 
-def whole(plan: ScanPlan, columns: Sequence[Path] | None = None) -> Portion:
+def whole_plan(plan: ScanPlan, columns: Sequence[Path] | None = None) -> Portion:
     """The whole plan as one portion. `columns` None means the planned columns, or all."""
     chosen = tuple(tasks(plan.evidence))
     at = pa.array([task.at for task in chosen], pa.int64())
@@ -185,7 +185,7 @@ def _pieces(chosen: Sequence[Task], evidence: Evidence) -> Iterator[tuple[Task, 
 
 def _group_bytes(evidence: Evidence) -> dict[tuple[int, int], int]:
     """The bytes to read per surviving row group, by file and ordinal."""
-    groups, judgement = evidence.groups, evidence.group_judgement
+    groups, judgement = evidence.row_groups, evidence.row_group_judgement
     if groups is None or judgement is None:
         return {}
     kept = pa.array(judgement.kept)

@@ -18,7 +18,7 @@ from whyscan.errors import EvaluationProblem
 from whyscan.planning.plan.duckdb_sql import DuckDBConnection
 from whyscan.scan.deletes import Deleted, DeleteReader
 from whyscan.scan.file_reader import FileReader, open_file
-from whyscan.scan.plan_portions import PSEUDO, Portion, whole
+from whyscan.scan.plan_portions import PSEUDO, Portion, whole_plan
 from whyscan.scan.projection import pruned, value_at
 from whyscan.scan.rows import FileRows, matching
 from whyscan.tree.nodes import columns_of
@@ -52,7 +52,7 @@ def read(
     left = limit_rows
     if left is not None and left <= 0:
         return
-    for batch in read_portion(whole(plan, columns)):
+    for batch in read_portion(whole_plan(plan, columns)):
         if left is not None and batch.num_rows >= left:
             yield batch.slice(0, left)
             return
@@ -72,13 +72,13 @@ def read_portion(portion: Portion, *, keep_undecided: bool = False) -> Iterator[
 
 def schema(plan: ScanPlan, columns: Sequence[Path] | None = None) -> pa.Schema:
     """The schema of the batches that `read` returns."""
-    return whole(plan, columns).given.schema
+    return whole_plan(plan, columns).result_columns.schema
 
 
 def to_reader(plan: ScanPlan) -> pa.RecordBatchReader:
     """The matching rows as an Arrow stream with its schema."""
-    portion = whole(plan)
-    return pa.RecordBatchReader.from_batches(portion.given.schema, read_portion(portion))
+    portion = whole_plan(plan)
+    return pa.RecordBatchReader.from_batches(portion.result_columns.schema, read_portion(portion))
 
 
 class _Opened(Struct, frozen=True):
@@ -126,7 +126,7 @@ class _Scan(Struct, frozen=True):
         portion, task = self.portion, self.portion.tasks[place]
         expressions = portion.open_conditions(task.open_anywhere())
         needed = (c.path for e in expressions for c in columns_of(e) if c.path[0] != PSEUDO)
-        columns = pruned(portion.reading.columns, (*portion.given.paths, *needed))
+        columns = pruned(portion.reading.columns, (*portion.result_columns.paths, *needed))
         pseudo_columns = portion.pseudo_columns[place] if portion.pseudo_columns else {}
         source = open_file(file, portion.reading.naming)
         return _Opened(task, source, deletes.read(file), columns, pseudo_columns)
@@ -143,7 +143,7 @@ class _Scan(Struct, frozen=True):
         piece = _without_deleted(opened, piece)
         arrays = opened.file.shaped(piece, opened.columns)
         named = {c.name: array for c, array in zip(opened.columns, arrays, strict=True)}
-        batch = self.portion.given.batch(named)
+        batch = self.portion.result_columns.batch(named)
         if not left or not piece.count:
             return batch
         rows = FileRows(

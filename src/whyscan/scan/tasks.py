@@ -53,7 +53,7 @@ def tasks(evidence: Evidence) -> Iterator[Task]:
 
 def _groups(evidence: Evidence) -> dict[int, dict[int, Open]]:
     """The surviving row groups of each file whose footer was read."""
-    groups, judgement = evidence.groups, evidence.group_judgement
+    groups, judgement = evidence.row_groups, evidence.row_group_judgement
     if groups is None or judgement is None:
         return {}
     collected: dict[int, dict[int, Open]] = {at: {} for at in groups.opened.to_pylist()}

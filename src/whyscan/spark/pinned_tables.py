@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from whyscan.errors import TableError, UsageError, WhyscanError
-from whyscan.predicate.syntax.column_guess import mentioned
+from whyscan.predicate.syntax.column_guess import mentioned_columns
 from whyscan.spark.errors import from_text, to_text
 from whyscan.spark.packed import packed
 from whyscan.tables import open_snapshot
-from whyscan.tables.cached_snapshot import hold
-from whyscan.tables.storage.connections import everywhere
+from whyscan.tables.cached_snapshot import with_cache
+from whyscan.tables.storage.connections import portable_options
 from whyscan.tables.storage.refusals import refusals
 from whyscan.tables.time_travel import Travel, moment
 
@@ -55,7 +55,7 @@ class Pinned(Struct, frozen=True):
     version: int | None = None
     snapshot: bytes | None = None
     error: str | None = None
-    given: bool = True
+    declared: bool = True
 
     def __repr__(self) -> str:
         """Without the options: some of them are secrets."""
@@ -97,7 +97,7 @@ def pin(source: NamedTable, types: Mapping[str, str] = MappingProxyType({})) -> 
         return Pinned(source.name, source.uri, dict(source.options), error=to_text(error))
     kept = None if snapshot.format == "delta" else packed(snapshot)
     # Absolute address and full options: executors have another folder and another environment.
-    options = everywhere(snapshot.uri, source.options)
+    options = portable_options(snapshot.uri, source.options)
     return Pinned(source.name, snapshot.uri, options, snapshot.format, snapshot.version, kept)
 
 
@@ -154,17 +154,17 @@ class Tables(Mapping[str, "Snapshot"]):
     def __init__(self, pinned: Iterable[Pinned], texts: Sequence[str] = ()) -> None:
         self._pinned = {table.name: table for table in pinned}
         self._texts = texts
-        self.asked: dict[str, None] = {}
+        self.requested: dict[str, None] = {}
         self.failed: dict[str, WhyscanError] = {}
 
     def forget(self) -> None:
         """Empty `requested` and `failed` before the next query."""
-        self.asked.clear()
+        self.requested.clear()
         self.failed.clear()
 
     def __getitem__(self, name: str) -> Snapshot:
         pinned = self._pinned[name]
-        self.asked[name] = None
+        self.requested[name] = None
         try:
             return _cached(pinned, self._texts)
         except WhyscanError as error:
@@ -173,10 +173,10 @@ class Tables(Mapping[str, "Snapshot"]):
 
     def __iter__(self) -> Iterator[str]:
         """The names of the tables that the user named: a query may use a part of such a name."""
-        return (name for name, table in self._pinned.items() if table.given)
+        return (name for name, table in self._pinned.items() if table.declared)
 
     def __len__(self) -> int:
-        return sum(table.given for table in self._pinned.values())
+        return sum(table.declared for table in self._pinned.values())
 
     def opened(self, name: str, version: WrittenVersion | None) -> Snapshot:
         """A table by its full name or path, at a version that the query names."""
@@ -215,7 +215,7 @@ def _cached(pinned: Pinned, texts: Sequence[str]) -> Snapshot:
             _open.move_to_end(identity)
             return _open[identity]
         opened = pinned.opened()
-        snapshot = _open[identity] = hold(opened, _condition_columns(opened, texts))
+        snapshot = _open[identity] = with_cache(opened, _condition_columns(opened, texts))
         while len(_open) > MOST_OPEN_TABLES:
             _open.popitem(last=False)
         return snapshot
@@ -231,5 +231,7 @@ def _condition_columns(snapshot: Snapshot, texts: Sequence[str]) -> tuple[Column
     except WhyscanError:
         return ()  # The query that names the table has that error.
     conditions = (_FROM.split(text, maxsplit=1)[-1] for text in texts)
-    named = Counter(column for text in conditions for column in mentioned(text, schema) or ())
+    named = Counter(
+        column for text in conditions for column in mentioned_columns(text, schema) or ()
+    )
     return tuple(column for column, _ in named.most_common())

@@ -27,9 +27,9 @@ from whyscan.planning.plan.table_facts import TableFacts
 from whyscan.planning.rows.limit import CutParts
 from whyscan.planning.why.pushdown import interpreted
 from whyscan.planning.why.reasons import reasons
-from whyscan.reports.listing import listing, listings_together
+from whyscan.reports.listing import join_listings, listing
 from whyscan.reports.report import Effort, after_limit, report_on
-from whyscan.reports.tally import Common, PlanOutcome, Tally
+from whyscan.reports.tally import CommonFacts, PlanOutcome, Tally
 from whyscan.spark.errors import carried, collected, from_text, to_text, uncarried
 from whyscan.spark.packed import packed
 from whyscan.spark.sessions import cores
@@ -89,7 +89,7 @@ class Parted(Struct, frozen=True, eq=False, dict=True):
     zone: Zone
     options: Options
     each_options: Options
-    common: Common
+    common: CommonFacts
     name: str
     started: float
     meter: list[Traffic] = field(default_factory=list)
@@ -98,7 +98,7 @@ class Parted(Struct, frozen=True, eq=False, dict=True):
         """The result of a function of the plan, one per part, in one Spark job."""
         return self._ask(question, None)
 
-    def each_given(
+    def each_with(
         self, question: Callable[[ScanPlan, G], T], arguments: Sequence[G]
     ) -> Sequence[T]:
         """The result of a function of the plan and of one argument per part, in one Spark job."""
@@ -154,7 +154,7 @@ def planned_by(run: Run, snapshot: Snapshot, predicate: Predicate, options: Opti
         zone=zone(predicate.zone),
         options=options,
         each_options=replace(options, depth=Depth.FILES),
-        common=Common((), partitions_stay=False),
+        common=CommonFacts((), partitions_stay=False),
         name=uuid4().hex,
         started=perf_counter(),
     )
@@ -190,7 +190,7 @@ def _with_common_options(planned: Parted) -> Parted:
     return replace(
         planned,
         each_options=replace(planned.each_options, depth=depth),
-        common=Common(pushdown, partitions_stay=facts.partitions_stay),
+        common=CommonFacts(pushdown, partitions_stay=facts.partitions_stay),
     )
 
 
@@ -215,7 +215,7 @@ class Executors:
 
     def report(self, plan: PlannedSnapshot, *, verbose: bool) -> Report:
         """The report of a plan that this object made, also of one that a LIMIT has cut."""
-        whole_plan = plan.whole if isinstance(plan, CutParts) else plan
+        whole_plan = plan.plan if isinstance(plan, CutParts) else plan
         if not isinstance(whole_plan, Parted):
             raise TypeError(f"{type(whole_plan).__name__} was planned elsewhere")
         if not isinstance(plan, CutParts):
@@ -362,12 +362,12 @@ def _files(plan: ScanPlan) -> tuple[FileScan, ...]:
     return plan.files
 
 
-def _outcome(plan: ScanPlan, common: Common) -> PlanOutcome:
+def _outcome(plan: ScanPlan, common: CommonFacts) -> PlanOutcome:
     return PlanOutcome.of(plan, common, reasons(plan, common.interpreted))
 
 
-def _listed(planned: PlannedSnapshot, common: Common) -> Listing:
-    return listings_together(planned.each(partial(_listing, understood=common.interpreted)))
+def _listed(planned: PlannedSnapshot, common: CommonFacts) -> Listing:
+    return join_listings(planned.each(partial(_listing, understood=common.interpreted)))
 
 
 def _listing(plan: ScanPlan, understood: tuple[bool, ...]) -> Listing:

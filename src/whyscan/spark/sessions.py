@@ -18,7 +18,7 @@ from time import sleep
 from typing import TYPE_CHECKING
 
 from whyscan.errors import UsageError, WhyscanError
-from whyscan.tables.storage.environment import in_force
+from whyscan.tables.storage.environment import with_variables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -115,7 +115,7 @@ def session(
         our_settings |= {key: value for key, value in _local_settings() if key not in defaults}
     for key, value in (our_settings | dict(settings or {})).items():
         builder = builder.config(key, value)
-    with in_force(_environment(local=local)):
+    with with_variables(_environment(local=local)):
         return builder.getOrCreate()
 
 

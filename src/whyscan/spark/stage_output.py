@@ -26,7 +26,7 @@ class TableFormat(StrEnum):
     ICEBERG = "iceberg"
 
 
-def form_named(name: str) -> TableFormat:
+def format_named(name: str) -> TableFormat:
     """The format of a name; UsageError for an unknown name."""
     try:
         return TableFormat(name.lower())
@@ -41,7 +41,7 @@ def write(
     frame: DataFrame, place: str, form: str = "parquet", *, partitioned_by: Sequence[str] = ()
 ) -> None:
     """Write the rows as a table, and replace the table that is there."""
-    chosen = form_named(form)
+    chosen = format_named(form)
     with uncarried():
         if chosen is TableFormat.ICEBERG:
             _iceberg(frame, place, partitioned_by).createOrReplace()
@@ -56,7 +56,7 @@ def append(
     frame: DataFrame, place: str, form: str = "parquet", *, partitioned_by: Sequence[str] = ()
 ) -> None:
     """Add the rows to a table; make the table if there is none."""
-    chosen = form_named(form)
+    chosen = format_named(form)
     with uncarried():
         if chosen is not TableFormat.ICEBERG:
             writer = frame.write.format(chosen).mode("append")
@@ -69,7 +69,7 @@ def append(
 
 def read(spark: SparkSession, place: str, form: str = "parquet") -> DataFrame:
     """The table that a stage wrote, as a DataFrame."""
-    chosen = form_named(form)
+    chosen = format_named(form)
     with uncarried():
         if chosen is TableFormat.ICEBERG:
             return spark.table(place)

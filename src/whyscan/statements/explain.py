@@ -13,9 +13,9 @@ from whyscan.statements.concurrency import in_parallel
 from whyscan.statements.findings import findings
 from whyscan.statements.joins.dynamic_filters import Dynamics, PlannedScan, joined_columns_of
 from whyscan.statements.joins.edges import edges, selects
-from whyscan.statements.planners import HERE
+from whyscan.statements.planners import IN_PROCESS_PLANNER
 from whyscan.statements.records import Placed, Role, ScanReport, StatementReport
-from whyscan.statements.scans import leaves_of, predicate, read
+from whyscan.statements.scans import bind_statement, placed_scans, predicate_of
 from whyscan.statements.shortcuts import ShortcutPlan, applies, plan_shortcut, shortcuts
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class ExplainOptions(Struct, frozen=True):
 
     resolve: int | None = None
     verbose: bool = False
-    planner: Planner = HERE
+    planner: Planner = IN_PROCESS_PLANNER
 
 
 DEFAULT_OPTIONS = ExplainOptions()
@@ -60,8 +60,10 @@ def explain_statement(
 ) -> StatementReport:
     """Plan and explain every scan of a statement."""
     started, resolve = perf_counter(), explain_options.resolve
-    statement = replace(read(sql, catalogue, session, options), planner=explain_options.planner)
-    leaves = leaves_of(statement)
+    statement = replace(
+        bind_statement(sql, catalogue, session, options), planner=explain_options.planner
+    )
+    leaves = placed_scans(statement)
     scan_shortcuts = _scan_shortcuts(statement.query, leaves)
     joined = joined_columns_of(statement.query)
     static = _planned(leaves, statement, joined, scan_shortcuts)
@@ -126,7 +128,7 @@ def _planned(
     Tables are planned in parallel. The scans of one table are planned one after another, because
     they share what was read.
     """
-    predicates = [predicate(leaf.facts, statement) for leaf in leaves]
+    predicates = [predicate_of(leaf.facts, statement) for leaf in leaves]
     measured: dict[int, dict[Column, None]] = {}
     for leaf, scan_predicate in zip(leaves, predicates, strict=True):
         key, shortcut = leaf.source.key, scan_shortcuts.get(leaf.source.key)

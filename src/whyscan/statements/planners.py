@@ -41,4 +41,4 @@ class InProcessPlanner(Struct, frozen=True):
         return make_report(plan, verbose=verbose)
 
 
-HERE = InProcessPlanner()
+IN_PROCESS_PLANNER = InProcessPlanner()

@@ -17,7 +17,7 @@ from whyscan.statements.changes.dbt import Model, incremental_run, is_model
 from whyscan.statements.changes.queries import DynamicPartitions, TargetFiles, change_of
 from whyscan.statements.changes.targets import QUERY_ROWS, merged_target, with_partition_facts
 from whyscan.statements.placement.placement import Placement
-from whyscan.statements.planners import HERE
+from whyscan.statements.planners import IN_PROCESS_PLANNER
 from whyscan.statements.records import Origin
 from whyscan.statements.sql.blocks import Builder
 from whyscan.statements.sql.qualification import qualify
@@ -65,10 +65,12 @@ class BoundStatement(Struct, frozen=True):
     session: Session
     clock: Clock
     options: Options
-    planner: Planner = HERE
+    planner: Planner = IN_PROCESS_PLANNER
 
 
-def read(sql: str, catalogue: Catalogue, session: Session, options: Options) -> BoundStatement:
+def bind_statement(
+    sql: str, catalogue: Catalogue, session: Session, options: Options
+) -> BoundStatement:
     """Parse a statement, open its tables and build its blocks.
 
     If a column is missing, a second attempt looks for its name in the files: that may open every
@@ -118,7 +120,7 @@ def _with_model(change: Change, model: Model) -> Change:
     return replace(change, notes=model.notes, target_files=TargetFiles.REPLACED, dynamic=by_name)
 
 
-def leaves_of(
+def placed_scans(
     statement: BoundStatement,
     supplied: Supplied = lambda _: (),
     values: Mapping[int, Fact] = MappingProxyType({}),
@@ -143,11 +145,11 @@ def leaves_of(
     return sorted(leaves, key=lambda leaf: leaf.source.place)
 
 
-def predicate(facts: Sequence[Fact], statement: BoundStatement) -> Predicate:
+def predicate_of(facts: Sequence[Fact], statement: BoundStatement) -> Predicate:
     """The predicate that a scan is planned with, made of the facts about it."""
     conjuncts = tuple(map(_conjunct, facts)) or (EVERYTHING,)
     text = joined([conjunct.sql for conjunct in conjuncts]) or EVERYTHING.sql
-    now = statement.session.now if statement.clock.asked else None
+    now = statement.session.now if statement.clock.was_read else None
     return Predicate(text, statement.session.dialect, statement.session.timezone, now, conjuncts)
 
 
@@ -156,4 +158,4 @@ def _conjunct(fact: Fact) -> Conjunct:
     unkeyed = substituted(fact.expression, without_key)
     expression = fact.expression if unkeyed is None else unkeyed
     sql = to_sql(expression) if fact.bare is None else fact.bare
-    return Conjunct(expression, sql, joined=fact.origin is Origin.JOIN)
+    return Conjunct(expression, sql, from_join=fact.origin is Origin.JOIN)

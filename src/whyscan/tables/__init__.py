@@ -74,13 +74,13 @@ def _with_metadata(
 def _if_iceberg(store: Store, travel: Travel) -> Snapshot | None:
     """The Iceberg table in a folder with a `metadata` folder, None where it is none."""
     from whyscan.tables.iceberg.metadata_location import find_metadata
-    from whyscan.tables.iceberg.opening import open_found
+    from whyscan.tables.iceberg.opening import open_located
 
     metadata = find_metadata(store)
     if metadata is None:
         return None
     travel.require_only("snapshot", "as_of", "ref", format_name="Iceberg")
-    return open_found(store, metadata, travel)
+    return open_located(store, metadata, travel)
 
 
 def _open_delta(store: Store, travel: Travel, fetched_whole: int) -> Snapshot:

@@ -42,13 +42,13 @@ def check(claimed: int, name: str, claim: str = "it takes") -> None:
         raise too_large(name, f"{claim} {show_size(claimed)} of memory", claimed)
 
 
-def check_stored(size: int, name: str) -> None:
+def check_object_size(size: int, name: str) -> None:
     """Refuse an object whose bytes stay in memory while they are decoded and exceed the limit."""
-    if size > most_stored():
+    if size > largest_object():
         raise too_large(name, f"it has {show_size(size)}, which are read whole", _COPIES * size)
 
 
-def most_stored() -> int:
+def largest_object() -> int:
     """The largest size in bytes of an object that is read in one piece."""
     return limit() // _COPIES
 

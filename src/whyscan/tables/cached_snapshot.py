@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from whyscan.errors import WhyscanError
-from whyscan.pruning.blocks import arranged
+from whyscan.pruning.blocks import make_blocks
 from whyscan.tables.cached_files import size
 from whyscan.tables.cached_row_groups import CachedRowGroups, RowGroupRequest
 from whyscan.tree.lazy import lazy
@@ -52,7 +52,7 @@ ARRANGED_BY = 4
 """At most this many columns sort files into blocks; with more, no column separates blocks."""
 
 
-def hold(snapshot: Snapshot, columns: Sequence[Column] = ()) -> CachedSnapshot:
+def with_cache(snapshot: Snapshot, columns: Sequence[Column] = ()) -> CachedSnapshot:
     """The same snapshot with a cache; `columns` are the columns that the queries will name.
 
     A column that is not in `columns` is read when a query names it, and is cached from then on.
@@ -222,7 +222,7 @@ class CachedSnapshot(Struct, frozen=True, eq=False, dict=True):
             cache.columns = {key: c for key, c in cache.columns.items() if key in paths}
             cache.views.clear()
             if cache.all_files.containers.blocks is not None:
-                cache.all_files.containers.blocks.forget()
+                cache.all_files.containers.blocks.clear_cache()
         return cache.all_files
 
     def _grow(self, missing: Sequence[Column], zone: Zone) -> None:
@@ -259,7 +259,7 @@ class CachedSnapshot(Struct, frozen=True, eq=False, dict=True):
         cache.arranged = (*cache.arranged, *first, *rest)[:ARRANGED_BY]
         cache.views.clear()
         return replace(
-            files, containers=replace(containers, blocks=arranged(containers, cache.arranged))
+            files, containers=replace(containers, blocks=make_blocks(containers, cache.arranged))
         )
 
 

@@ -48,7 +48,7 @@ _OTHER_TYPES = {
 }
 
 
-def given_as(kind: Type) -> pa.DataType | None:
+def result_type(kind: Type) -> pa.DataType | None:
     """The Arrow type of a column in the rows of a scan; None for nested types and intervals.
 
     Unlike `tree/arrow.py` it keeps widths and time zones: these are the types that PySpark's
@@ -98,18 +98,18 @@ class ReadColumn(Struct, frozen=True):
     name: str
     type: pa.DataType
     id: int | None = None
-    stored: str = ""
+    name_in_files: str = ""
     default: pa.Scalar | None = None
     members: tuple[ReadColumn, ...] = ()
 
     @property
     def in_files(self) -> str:
-        return self.stored or self.name
+        return self.name_in_files or self.name
 
     def only(self, members: tuple[ReadColumn, ...]) -> ReadColumn:
         """The same struct with fewer members."""
         kind = pa.struct([(m.name, m.type) for m in members])
-        return ReadColumn(self.name, kind, self.id, self.stored, self.default, members)
+        return ReadColumn(self.name, kind, self.id, self.name_in_files, self.default, members)
 
 
 def struct_of(name: str, members: tuple[ReadColumn, ...], **attributes: object) -> ReadColumn:

@@ -21,11 +21,11 @@ class Clock(Struct):
 
     zone: Zone
     microseconds: int
-    asked: bool = False
+    was_read: bool = False
 
     def instant(self) -> int:
         """The current time in microseconds since 1970-01-01 in UTC."""
-        self.asked = True
+        self.was_read = True
         return self.microseconds
 
     def wall(self) -> int:

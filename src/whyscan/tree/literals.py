@@ -175,7 +175,7 @@ def _to_float(literal: Literal, target: FloatType) -> float | None:
             value = float(literal.value)
         case _:
             return None
-    return value if target == DOUBLE else single(value)
+    return value if target == DOUBLE else nearest_float32(value)
 
 
 def _parse_double(text: str) -> float:
@@ -188,7 +188,7 @@ def _parse_double(text: str) -> float:
     return float(match[1])
 
 
-def single(value: float) -> float:
+def nearest_float32(value: float) -> float:
     """The nearest 32-bit float; infinity if the value is out of range."""
     try:
         return float(struct.unpack("f", struct.pack("f", value))[0])
@@ -270,7 +270,7 @@ def _to_date(literal: Literal, clock: Clock) -> int | None:
             day = time_text.parse_date(text) if day is None else day
             if day is None:
                 raise Inconvertible("not a date")
-            if not time_text.is_day(day):
+            if not time_text.fits_date(day):
                 raise Inconvertible("out of range for date")
             return day
         case Literal(int() as units, TimestampType() as kind):
@@ -302,7 +302,7 @@ def _to_timestamp(literal: Literal, target: TimestampType, clock: Clock) -> int 
             value = _from_seconds(number, target)
         case _:
             return None
-    if not time_text.fits(value):
+    if not time_text.fits_int64(value):
         raise Inconvertible(f"out of range for {target}")
     return value
 

@@ -194,7 +194,7 @@ class Opaque(Struct, frozen=True):
     """
 
     sql: str
-    why: str
+    reason: str
     columns: tuple[Column, ...]
     type: Type = BOOLEAN
 
@@ -292,7 +292,7 @@ class Conjunct(Struct, frozen=True, eq=False):
 
     expression: Expression
     sql: str
-    joined: bool = False
+    from_join: bool = False
 
 
 class Predicate(Struct, frozen=True, eq=False, dict=True):

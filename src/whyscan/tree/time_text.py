@@ -103,7 +103,7 @@ def _day(sign: str, year: str, month: str | None, day: str | None) -> int | None
     if not 1 <= date <= days_in_month(years, months):
         return None
     days = days_from_civil(years, months, date)
-    return days if is_day(days) else None
+    return days if fits_date(days) else None
 
 
 def read_timestamp(text: str) -> WrittenTimestamp | None:
@@ -154,11 +154,11 @@ def format_wall(wall: int, per_second: int) -> str:
     return f"{format_date(days)} {clock}" + (f".{digits}" if digits else "")
 
 
-def fits(value: int) -> bool:
+def fits_int64(value: int) -> bool:
     """Whether a value fits in a 64-bit integer."""
     return -_INT64 <= value < _INT64
 
 
-def is_day(days: int) -> bool:
+def fits_date(days: int) -> bool:
     """Whether a number of days fits in a date: 32 bits, in Spark and in Arrow."""
     return -_INT32 <= days < _INT32

@@ -47,7 +47,7 @@ def worlds(text: str, names: list[str]) -> tuple[World, list[tuple[int, ...]]]:
 @pytest.mark.parametrize("text", predicates())
 def test_bounds_exclude_no_answer_of_a_row(text: str) -> None:
     expression = bind(text, SCHEMA, Session(timezone="UTC")).expression
-    opaque = [node.why for node in walk(expression) if isinstance(node, Opaque)]
+    opaque = [node.reason for node in walk(expression) if isinstance(node, Opaque)]
     assert not opaque, f"the predicate is not interpreted: {opaque}"
     names = [column.path[0] for column in columns_of(expression)]
     world, members = worlds(text, names)

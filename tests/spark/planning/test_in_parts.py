@@ -23,7 +23,7 @@ from whyscan.planning.plan.planner import make_plan
 from whyscan.planning.plan.request import bind_request
 from whyscan.planning.plan.table_facts import TableFacts
 from whyscan.planning.why import overlap_depth
-from whyscan.reports.tally import Common, Tally
+from whyscan.reports.tally import CommonFacts, Tally
 from whyscan.spark.planning import Parted, planned_by
 from whyscan.tables import open_snapshot
 from whyscan.tables.parts import parts
@@ -231,7 +231,7 @@ def test_a_part_of_letters_beyond_ascii_leaves_the_others_to_be_run(tmp_path):
 
 def test_sums_do_not_depend_on_how_parts_are_put_together(events):
     bound, options = bind_request(events, EVENTS[4], None, {})
-    common = Common.of(make_plan(events, bound, options))
+    common = CommonFacts.of(make_plan(events, bound, options))
     tallies = [Tally.of(make_plan(p, bound, options), common) for p in pieces(events, 9)]
     first, *rest = tallies
     forward = sum(rest, first)

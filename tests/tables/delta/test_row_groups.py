@@ -109,7 +109,7 @@ def generated(at: int) -> dict[str, pa.Array]:
 
 def judged(evidence):
     """Each opened row group: its file, its number, whether it is kept, whether all rows match."""
-    groups, found = evidence.groups, evidence.group_judgement
+    groups, found = evidence.row_groups, evidence.row_group_judgement
     if groups is None:
         return
     paths = evidence.files.paths.take(groups.opened.take(groups.file)).to_pylist()

@@ -43,7 +43,7 @@ MAPS = {
 CODES = {"boolean": "<?", "int": "<i", "date": "<i", "long": "<q", "float": "<f", "double": "<d"}
 
 
-def stored(value: Any, kind: str) -> bytes:
+def encode_bound(value: Any, kind: str) -> bytes:
     """A bound as the specification stores it; bytes stand for themselves."""
     if isinstance(value, bytes):
         return value
@@ -99,7 +99,7 @@ class Lake:
             kind = "string" if number > 1 << 30 else self.type(number)
             for which, end in zip(ends, pair, strict=True):
                 if end is not None:
-                    ends[which][number] = stored(end, kind)
+                    ends[which][number] = encode_bound(end, kind)
         counts = {self.id(name): count for name, count in (nulls or {}).items()}
         entry = {k: more.pop(k) for k in ("status", "sequence_number") if k in more}
         return {

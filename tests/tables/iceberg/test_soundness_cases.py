@@ -9,7 +9,7 @@ from decimal import Decimal
 
 import pytest
 
-from tables.iceberg.by_hand import stored, summary
+from tables.iceberg.by_hand import encode_bound, summary
 from whyscan.errors import WhyscanError
 
 
@@ -341,7 +341,7 @@ def test_k6_a_column_dropped_and_added_again_is_another_column(lake):
     table = lake({"j": {"type": "int", "id": 7}})
     old = table.file("old")
     for which, end in (("lower_bounds", 5), ("upper_bounds", 9)):
-        old["data_file"][which] = [{"key": 3, "value": stored(end, "int")}]
+        old["data_file"][which] = [{"key": 3, "value": encode_bound(end, "int")}]
     table.manifest([old, table.file("new", {"j": (0, 0)}, {"j": 0})])
     table.commit()
     assert table.kept("j = 0") == ["old", "new"]
@@ -432,10 +432,14 @@ def test_names_with_dots_and_members_of_structs(lake):
 SUMMARIES = [
     pytest.param(summary(None, None), True, id="no bounds over live files"),
     pytest.param(summary(None, None, null=True), True, id="all NULL, it says"),
-    pytest.param(summary(stored(9, "int"), stored(1, "int")), True, id="L4 lower above upper"),
-    pytest.param(summary(stored(1, "long"), stored(2, "long")), True, id="L2 of the wrong width"),
-    pytest.param(summary(stored(1, "int"), stored(2, "int")), False, id="ruled out"),
-    pytest.param(summary(stored(1, "int"), stored(9, "int")), True, id="in between"),
+    pytest.param(
+        summary(encode_bound(9, "int"), encode_bound(1, "int")), True, id="L4 lower above upper"
+    ),
+    pytest.param(
+        summary(encode_bound(1, "long"), encode_bound(2, "long")), True, id="L2 of the wrong width"
+    ),
+    pytest.param(summary(encode_bound(1, "int"), encode_bound(2, "int")), False, id="ruled out"),
+    pytest.param(summary(encode_bound(1, "int"), encode_bound(9, "int")), True, id="in between"),
 ]
 
 
@@ -449,7 +453,9 @@ def test_l_summaries_rule_manifests_out_or_say_nothing(lake, told, opened):
     assert table.every("n = 5") == (["f"] if opened else [])
 
 
-@pytest.mark.parametrize("summaries", [None, [], [summary(stored(1, "int"), stored(2, "int"))]])
+@pytest.mark.parametrize(
+    "summaries", [None, [], [summary(encode_bound(1, "int"), encode_bound(2, "int"))]]
+)
 def test_l_a_list_with_too_few_summaries_is_no_list_of_them(lake, summaries):
     table = lake({"n": "int", "m": "int"}, part(1, "identity", "n"), part(2, "identity", "m", 1001))
     table.manifest([table.file("f", partition={"n": 1, "m": 7})], summaries=summaries)
@@ -541,8 +547,8 @@ def test_a_member_is_null_where_its_struct_is(lake, values, nulls, null_kept, ev
     counted = {
         "null_value_counts": [{"key": 3, "value": nulls}],
         "value_counts": None if values is None else [{"key": 3, "value": values}],
-        "lower_bounds": [{"key": 3, "value": stored(1, "int")}],
-        "upper_bounds": [{"key": 3, "value": stored(2, "int")}],
+        "lower_bounds": [{"key": 3, "value": encode_bound(1, "int")}],
+        "upper_bounds": [{"key": 3, "value": encode_bound(2, "int")}],
     }
     table.manifest([table.file("f", **counted)])
     table.commit()

@@ -8,7 +8,7 @@ import pytest
 
 from whyscan.errors import StorageError, UsageError
 from whyscan.tables.storage.aws_profiles import read_profile
-from whyscan.tables.storage.connections import connect, everywhere
+from whyscan.tables.storage.connections import connect, portable_options
 from whyscan.tables.storage.locations import parse
 
 CANARY = "canary/secret%with=signs"
@@ -259,7 +259,7 @@ def test_what_the_environment_says_goes_along_with_a_store(
         for name, text in variables.items():
             here.setenv(name, text)
         sent = pickle.dumps(connect(address, {}).backend)
-        options = everywhere(address, {"cache": "off"})
+        options = portable_options(address, {"cache": "off"})
 
     there = pickle.loads(sent).config
     again = connect(address, options).backend.config
@@ -272,7 +272,7 @@ def test_what_the_environment_says_goes_along_with_a_store(
 def test_a_profile_goes_along_with_a_store(aws, monkeypatch):
     aws(credentials=f"[lake]\naws_access_key_id = k\naws_secret_access_key = {CANARY}\n")
 
-    options = everywhere("s3://b/t", {"profile": "lake"})
+    options = portable_options("s3://b/t", {"profile": "lake"})
     sent = pickle.dumps((connect("s3://b", {"profile": "lake"}).backend, options))
     aws()
     backend, there = pickle.loads(sent)
@@ -288,7 +288,7 @@ def test_keys_that_were_given_are_not_mixed_with_those_of_the_environment(cloud,
     monkeypatch.setenv("AWS_SESSION_TOKEN", "other")
 
     given = {"aws_access_key_id": "k", "aws_secret_access_key": "s"}
-    found = everywhere("s3://b", given)
+    found = portable_options("s3://b", given)
 
     assert found == given
 
@@ -296,4 +296,4 @@ def test_keys_that_were_given_are_not_mixed_with_those_of_the_environment(cloud,
 def test_a_folder_of_this_machine_needs_nothing(cloud, monkeypatch):
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "k")
 
-    assert everywhere("/lake/t", {}) == {}
+    assert portable_options("/lake/t", {}) == {}

@@ -74,8 +74,8 @@ def _plain(question: BlockQuestion) -> bool:
 
 def _some_are_described(interval: Interval, blocks: Blocks) -> Flags:
     """One flag per block: the column has bounds in some members, and not in others."""
-    undescribed = blocks.some("untold", interval, lambda of: opposite(is_described(of)))
-    return undescribed & blocks.some("told", interval, is_described)
+    undescribed = blocks.blocks_where("untold", interval, lambda of: opposite(is_described(of)))
+    return undescribed & blocks.blocks_where("told", interval, is_described)
 
 
 def _imagined(question: BlockQuestion, column: Column, blocks: Blocks) -> Flags:
@@ -83,10 +83,12 @@ def _imagined(question: BlockQuestion, column: Column, blocks: Blocks) -> Flags:
     interval = question.containers.statistics.get(column.path)
     if interval is None:
         return np.zeros(blocks.count, np.bool_)
-    differing = blocks.some("uncounted", interval, lambda of: opposite(of.counted))
+    differing = blocks.blocks_where("uncounted", interval, lambda of: opposite(of.counted))
     if isinstance(column.type, StringType):
         recording = question.snapshot.recording(column)
-        differing = differing | blocks.some("cut", interval, lambda of: either(*cut(of, recording)))
+        differing = differing | blocks.blocks_where(
+            "cut", interval, lambda of: either(*cut(of, recording))
+        )
     return differing
 
 

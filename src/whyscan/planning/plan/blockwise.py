@@ -214,7 +214,7 @@ class _Hulls(Struct, frozen=True):
 
     def solid(self) -> Flags:
         """One flag per block: a fact about all rows of the hull holds for a row of each member."""
-        return ~self.blocks.hollow(self.containers, self.columns)
+        return ~self.blocks.with_empty_member(self.containers, self.columns)
 
     def without_nan(self) -> _Hulls:
         return replace(self, containers=self.containers.without_nan())

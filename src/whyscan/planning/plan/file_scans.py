@@ -103,7 +103,7 @@ _Groups = dict[int, tuple[tuple[int, ...], tuple[tuple[int, int], ...]]]
 
 def _surviving_groups(evidence: Evidence) -> _Groups:
     """The ordinals and byte ranges of the kept row groups of each opened file."""
-    groups, judgement = evidence.groups, evidence.group_judgement
+    groups, judgement = evidence.row_groups, evidence.row_group_judgement
     if groups is None or judgement is None:
         return {}
     kept = pa.array(judgement.kept)

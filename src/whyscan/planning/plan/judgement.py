@@ -121,7 +121,7 @@ def _without_join(
     kept: Flags, predicate: Predicate, containers: Containers, each: Sequence[Truth]
 ) -> Flags:
     unjoined = [
-        (c.expression, t) for c, t in zip(predicate.conjuncts, each, strict=True) if not c.joined
+        (c.expression, t) for c, t in zip(predicate.conjuncts, each, strict=True) if not c.from_join
     ]
     if len(unjoined) == len(each):
         return kept

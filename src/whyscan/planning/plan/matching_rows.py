@@ -37,7 +37,7 @@ UNCOUNTED = -1
 
 def surely_matching(evidence: Evidence) -> pa.Array:
     """At least this many rows of each file match; null where the file's row count is unknown."""
-    files, inside = evidence.files, evidence.group_judgement
+    files, inside = evidence.files, evidence.row_group_judgement
     every = _rows(evidence, evidence.judgement.every, None if inside is None else inside.every)
     if files.deleted is not None or files.maybe_deleted is not None:
         gone = perhaps_gone(files)
@@ -47,7 +47,7 @@ def surely_matching(evidence: Evidence) -> pa.Array:
 
 def perhaps_matching(evidence: Evidence) -> pa.Array:
     """At most this many rows of each file match; null where the file's row count is unknown."""
-    files, inside = evidence.files, evidence.group_judgement
+    files, inside = evidence.files, evidence.row_group_judgement
     kept = _rows(evidence, evidence.judgement.kept, None if inside is None else inside.kept)
     if inside is None and files.deleted is None:
         return kept
@@ -74,7 +74,7 @@ def group_rows(groups: RowGroups) -> pa.Array:
 def _rows(evidence: Evidence, files: Flags, groups: Flags | None) -> pa.Array:
     """The rows of the flagged containers, summed per file: row groups where a footer was opened."""
     rows = pc.if_else(bits(files), evidence.rows, pa.scalar(0, pa.int64()))
-    opened = evidence.groups
+    opened = evidence.row_groups
     if opened is None or groups is None:
         return rows
     counted = group_rows(opened).to_numpy(zero_copy_only=False)[groups]
@@ -158,7 +158,7 @@ def of_row_groups(evidence: Evidence) -> Population | None:
 
     Each deleted row of a file may have been in any of its row groups.
     """
-    groups, judgement = evidence.groups, evidence.group_judgement
+    groups, judgement = evidence.row_groups, evidence.row_group_judgement
     if groups is None or judgement is None:
         return None
     rows = counts(group_rows(groups), UNCOUNTED)

@@ -58,9 +58,9 @@ def of_row_groups(evidence: Evidence) -> Credits:
     """One `Mechanism` per row group; an empty array where no footer was opened."""
     before = evidence.before_limit
     groups, judgement_before, judgement = (
-        evidence.groups,
-        before.group_judgement,
-        evidence.group_judgement,
+        evidence.row_groups,
+        before.row_group_judgement,
+        evidence.row_group_judgement,
     )
     if groups is None or judgement_before is None or judgement is None:
         return np.zeros(0, np.int8)

@@ -27,7 +27,7 @@ from whyscan.pruning.mask import (
     either,
     materialise,
     opposite,
-    settled,
+    simplified,
     tally,
     unknown_as,
 )
@@ -182,6 +182,6 @@ def _truth(answers: pa.Array, sent: Mask, truth: Truth) -> Truth:
     return Truth(
         lambda: chosen(unknown_as(answers, verdict=False), truth.true),
         lambda: chosen(opposite(unknown_as(answers, verdict=True)), truth.false),
-        lambda: chosen(settled(answers.is_null()), truth.null),
+        lambda: chosen(simplified(answers.is_null()), truth.null),
         lambda: both(opposite(sent), truth.raises),
     )

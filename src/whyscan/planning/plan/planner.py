@@ -100,8 +100,8 @@ class _Planner(Struct, frozen=True):
             judgement=judgement,
             by_partition=by_partition,
             opened=np.ones(files.count, np.bool_),
-            groups=None,
-            group_judgement=None,
+            row_groups=None,
+            row_group_judgement=None,
             decided=decided,
             unchecked=(),
             manifests=manifests,
@@ -125,12 +125,12 @@ class _Planner(Struct, frozen=True):
             judgement=verdicts.judgement,
             by_partition=verdicts.by_partition,
             opened=np.ones(verdicts.groups.count, np.bool_),
-            groups=None,
-            group_judgement=None,
+            row_groups=None,
+            row_group_judgement=None,
             decided=UNDECIDED,
             unchecked=(),
             manifests=manifests,
-            cells=verdicts.groups,
+            file_groups=verdicts.groups,
             by_statistics=verdicts.by_statistics,
         )
 
@@ -164,8 +164,8 @@ class _Planner(Struct, frozen=True):
             judgement=judgement,
             by_partition=by_partition,
             opened=opened,
-            groups=groups,
-            group_judgement=group_judgement,
+            row_groups=groups,
+            row_group_judgement=group_judgement,
             decided=decided,
             unchecked=(),
         )
@@ -173,7 +173,7 @@ class _Planner(Struct, frozen=True):
     def with_row_groups(self, evidence: Evidence) -> Evidence:
         """Delta and Iceberg: row groups refine the plan and do not change the verdict of a file."""
         kept = evidence.judgement.kept
-        closed = left_closed(self.options.depth, evidence.number(kept))
+        closed = left_closed(self.options.depth, evidence.file_count(kept))
         if closed is not None:
             return replace(evidence, unchecked=(("row_groups", closed),))
         at = np.sort(evidence.positions(kept))
@@ -185,7 +185,7 @@ class _Planner(Struct, frozen=True):
             groups = replace(groups, opened=pa.array(opened))
         unchecked = tuple(("row_groups", str(why)) for why in groups.unchecked)
         return replace(
-            evidence, groups=groups, group_judgement=group_judgement, unchecked=unchecked
+            evidence, row_groups=groups, row_group_judgement=group_judgement, unchecked=unchecked
         )
 
     def open(
@@ -238,7 +238,7 @@ def _with_rows(files: Files, groups: RowGroups) -> Files:
 def summarise(evidence: Evidence) -> ScanPlanSummary:
     """Count the containers, bytes and rows that a plan keeps."""
     kept = evidence.judgement.kept
-    groups, group_judgement = evidence.groups, evidence.group_judgement
+    groups, group_judgement = evidence.row_groups, evidence.row_group_judgement
     manifests = evidence.manifests
     closed = evidence.closed_files
     bytes_kept, rows_kept = totals_of((evidence.bytes, evidence.rows), kept)
@@ -248,7 +248,7 @@ def summarise(evidence: Evidence) -> ScanPlanSummary:
         if manifests is None
         else int(np.count_nonzero(manifests.judgement.kept)),
         files_total=evidence.files.count + closed,
-        files_kept=evidence.number(kept),
+        files_kept=evidence.file_count(kept),
         row_groups_total=None if groups is None else groups.count,
         row_groups_kept=None
         if group_judgement is None

@@ -52,7 +52,7 @@ def kept(plan: ScanPlan, conjuncts: Sequence[Conjunct]) -> Flags:
         predicate, truths_of_points(predicate, partition, plan.zone), partition, plan.zone
     )
     kept_files = _true(plan, predicate, evidence.files.containers, decided)
-    groups = evidence.groups
+    groups = evidence.row_groups
     if not plan.snapshot.footers_describe_files or groups is None:
         return kept_files
     owners = groups.owners

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from whyscan.errors import TextSpan, UnknownColumn, UsageError
 from whyscan.planning.plan.scan_plan import Depth, Options
-from whyscan.predicate.syntax.column_guess import mentioned
+from whyscan.predicate.syntax.column_guess import mentioned_columns
 from whyscan.predicate.syntax.session import Session
 from whyscan.tables.snapshot import Collected
 from whyscan.tree.nodes import Column
@@ -105,7 +105,7 @@ def _bound(text: str, snapshot: Snapshot, session: Session) -> Predicate:
     schema = snapshot.schema()
     if "sqlglot" not in sys.modules:
         # Importing the parser takes as long as reading a hundred thousand files of a log.
-        columns = mentioned(text, schema)
+        columns = mentioned_columns(text, schema)
         if columns is not None:
             snapshot.expect(columns)
     from whyscan.predicate.binding.bind import bind
@@ -139,7 +139,7 @@ def _column(name: str, schema_columns: SchemaColumns) -> Path:
     """The path of a selected column: a column with this name, else a member of a struct."""
     from whyscan.predicate.binding.names import NamePart, resolve
 
-    if len(matches := schema_columns.named(name)) == 1:
+    if len(matches := schema_columns.fields_named(name)) == 1:
         return (matches[0].name,)
     parts, start = [], 0
     for piece in name.split("."):

@@ -150,13 +150,13 @@ class Evidence(Struct, frozen=True, dict=True):
     judgement: Judgement
     by_partition: Judgement
     opened: Flags
-    groups: RowGroups | None
-    group_judgement: Judgement | None
+    row_groups: RowGroups | None
+    row_group_judgement: Judgement | None
     decided: Decided
     unchecked: tuple[tuple[str, str], ...]
     manifests: ManifestEvidence | None = None
     limit: Limit | None = None
-    cells: FileGroups | None = None
+    file_groups: FileGroups | None = None
     by_statistics: Flags | None = None
 
     @property
@@ -167,70 +167,80 @@ class Evidence(Struct, frozen=True, dict=True):
     @lazy
     def bytes(self) -> pa.Array:
         """The bytes of each group or file."""
-        return self.files.bytes if self.cells is None else self.cells.sums(self.files.bytes)
+        return (
+            self.files.bytes
+            if self.file_groups is None
+            else self.file_groups.sums(self.files.bytes)
+        )
 
     @lazy
     def rows(self) -> pa.Array:
         """The rows of each group or file."""
-        return self.files.rows if self.cells is None else self.cells.sums(self.files.rows)
+        return (
+            self.files.rows if self.file_groups is None else self.file_groups.sums(self.files.rows)
+        )
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:
         """How many files each group has; 1 for each file."""
-        return np.ones(self.count, np.int64) if self.cells is None else self.cells.sizes
+        return np.ones(self.count, np.int64) if self.file_groups is None else self.file_groups.sizes
 
     @property
     def examples(self) -> npt.NDArray[np.int64] | None:
         """The position of one file of each group; None where every flag is one per file."""
-        return None if self.cells is None else self.cells.examples
+        return None if self.file_groups is None else self.file_groups.examples
 
-    def number(self, flagged: Flags) -> int:
+    def file_count(self, flagged: Flags) -> int:
         """How many files the flagged groups have."""
-        if self.cells is None:
+        if self.file_groups is None:
             return int(np.count_nonzero(flagged))
-        return self.cells.file_count(flagged)
+        return self.file_groups.file_count(flagged)
 
     def positions(self, flagged: Flags) -> npt.NDArray[np.int64]:
         """The positions of the flagged files, in no particular order."""
-        return np.flatnonzero(flagged) if self.cells is None else self.cells.positions(flagged)
+        return (
+            np.flatnonzero(flagged)
+            if self.file_groups is None
+            else self.file_groups.positions(flagged)
+        )
 
     def chosen(self, values: pa.Array, flagged: Flags) -> pa.Array:
         """The values of the flagged files, in no particular order."""
-        if self.cells is None:
+        if self.file_groups is None:
             return values.filter(pa.array(flagged))
-        return self.cells.chosen(values, flagged)
+        return self.file_groups.chosen(values, flagged)
 
     def split(self, flagged: Flags) -> Evidence:
         """The same evidence, with one flag per file for the files of the flagged groups."""
-        if self.cells is None:
+        if self.file_groups is None:
             return self
-        file_groups, group_before = self.cells.split(flagged)
+        file_groups, group_before = self.file_groups.split(flagged)
         return replace(
             self,
             judgement=mapped(self.judgement, lambda flags: flags[group_before]),
             by_partition=mapped(self.by_partition, lambda flags: flags[group_before]),
             opened=self.opened[group_before],
-            cells=file_groups,
+            file_groups=file_groups,
             by_statistics=None if self.by_statistics is None else self.by_statistics[group_before],
         )
 
     def group_numbers(self, flagged: Flags) -> npt.NDArray[np.int64]:
         """The group number of each flagged file, in the order of files. Each group is one file."""
         flags = np.flatnonzero(flagged)
-        if self.cells is None:
+        if self.file_groups is None:
             return flags
-        return flags[np.argsort(self.cells.examples[flags])]
+        return flags[np.argsort(self.file_groups.examples[flags])]
 
     def each_file(self, values: npt.NDArray[Number]) -> npt.NDArray[Number]:
         """Spread one value per group to one value per file."""
-        return values if self.cells is None else self.cells.spread(values)
+        return values if self.file_groups is None else self.file_groups.spread(values)
 
     def per_file(self) -> Evidence:
         """The same evidence with one flag per file."""
-        file_groups = self.cells
+        file_groups = self.file_groups
         if file_groups is None:
             return self
-        groups = self.groups
+        groups = self.row_groups
         if groups is not None:
             at = file_groups.examples[groups.opened.to_numpy()]
             groups = replace(groups, opened=pa.array(at))
@@ -239,8 +249,8 @@ class Evidence(Struct, frozen=True, dict=True):
             judgement=mapped(self.judgement, file_groups.spread),
             by_partition=mapped(self.by_partition, file_groups.spread),
             opened=file_groups.spread(self.opened),
-            groups=groups,
-            cells=None,
+            row_groups=groups,
+            file_groups=None,
             by_statistics=None,
         )
 
@@ -282,7 +292,7 @@ class PlannedSnapshot(PlanRequest, Protocol):
         """The result of a function on the plan of each part."""
         ...
 
-    def each_given(
+    def each_with(
         self, question: Callable[[ScanPlan, G], T], arguments: Sequence[G]
     ) -> Sequence[T]:
         """The same for a function with a second argument; `arguments` has one value per part."""
@@ -319,7 +329,7 @@ class ScanPlan(Struct, frozen=True, dict=True):
         """The result of the function on this plan, which is the only part."""
         return (question(self),)
 
-    def each_given(
+    def each_with(
         self, question: Callable[[ScanPlan, G], T], arguments: Sequence[G]
     ) -> Sequence[T]:
         """The result of a function with a second argument on this plan."""

@@ -47,7 +47,7 @@ class TableFacts(Struct, frozen=True):
         }
         positions = frozenset(range(len(conjuncts)))
         return cls(
-            kept=evidence.number(evidence.judgement.kept),
+            kept=evidence.file_count(evidence.judgement.kept),
             partitions_stay=bool(evidence.by_partition.kept.all()),
             ran=ran,
             unrunnable=positions - ran - settled,

@@ -33,7 +33,7 @@ from whyscan.planning.plan.matching_rows import (
 from whyscan.planning.plan.planner import plus, total
 from whyscan.planning.rows.limit import LimitedPart, Unproven, before_limit, cut
 from whyscan.pruning.interval import greater, less
-from whyscan.pruning.mask import both, may, opposite, written_out
+from whyscan.pruning.mask import as_array, both, may, opposite
 from whyscan.tree import arrow
 from whyscan.tree.nodes import Literal
 from whyscan.tree.rendering import to_sql
@@ -203,7 +203,7 @@ class _ExpressionLevel(Struct, frozen=True):
             return flags(mask, count)[kept]
 
         def ends(end: Vector | None) -> pa.Array:
-            return written_out(end, count, kind).filter(pa.array(kept))
+            return as_array(end, count, kind).filter(pa.array(kept))
 
         one_value = both(interval.point(), opposite(interval.null), opposite(interval.nan))
         attained = kept_flags(one_value) & (rows.every & (rows.sure > 0))[kept]
@@ -251,8 +251,8 @@ def _concatenated(left: Any, right: Any) -> Any:
 
 def _seen(evidence: Evidence, files: Flags) -> bool:
     seen = np.zeros(len(files), np.bool_)
-    if evidence.groups is not None:
-        seen[evidence.groups.opened.to_numpy()] = True
+    if evidence.row_groups is not None:
+        seen[evidence.row_groups.opened.to_numpy()] = True
     return bool(seen[files].all())
 
 

@@ -50,33 +50,33 @@ class LimitedPart(Struct, frozen=True):
 class CutParts(Struct, frozen=True, eq=False, dict=True):
     """A plan in parts, of which each is cut to what is needed. Iterate over it for the files."""
 
-    whole: PlannedSnapshot
+    plan: PlannedSnapshot
     cuts: tuple[LimitedPart, ...]
 
     @property
     def snapshot(self) -> Snapshot:
-        return self.whole.snapshot
+        return self.plan.snapshot
 
     @property
     def predicate(self) -> Predicate:
-        return self.whole.predicate
+        return self.plan.predicate
 
     @property
     def zone(self) -> Zone:
-        return self.whole.zone
+        return self.plan.zone
 
     @property
     def options(self) -> Options:
-        return self.whole.options
+        return self.plan.options
 
     def each(self, question: Callable[[ScanPlan], T]) -> Sequence[T]:
-        return self.whole.each_given(partial(_question_cut, question=question), self.cuts)
+        return self.plan.each_with(partial(_question_cut, question=question), self.cuts)
 
-    def each_given(
+    def each_with(
         self, question: Callable[[ScanPlan, G], T], arguments: Sequence[G]
     ) -> Sequence[T]:
         pairs = list(zip(self.cuts, arguments, strict=True))
-        return self.whole.each_given(partial(_question_cut_with, question=question), pairs)
+        return self.plan.each_with(partial(_question_cut_with, question=question), pairs)
 
     @lazy
     def summary(self) -> ScanPlanSummary:
@@ -130,7 +130,7 @@ def cut(plan: PlannedSnapshot, cuts: Sequence[LimitedPart]) -> PlannedSnapshot:
     """The plan with only these files and row groups; `cuts` has one entry per part."""
     if isinstance(plan, ScanPlan):
         return _cut(plan, cuts[0])
-    return CutParts(plan.whole if isinstance(plan, CutParts) else plan, tuple(cuts))
+    return CutParts(plan.plan if isinstance(plan, CutParts) else plan, tuple(cuts))
 
 
 def divided(flags: Flags, sizes: Sequence[int]) -> list[Flags]:
@@ -141,14 +141,14 @@ def divided(flags: Flags, sizes: Sequence[int]) -> list[Flags]:
 def _cut(plan: ScanPlan, part: LimitedPart) -> ScanPlan:
     plan = before_limit(plan)
     evidence, files, groups = plan.evidence, part.files, part.groups
-    row_groups, judgement = evidence.groups, evidence.group_judgement
+    row_groups, judgement = evidence.row_groups, evidence.row_group_judgement
     if row_groups is not None and judgement is not None:
         in_files = files[row_groups.owners.to_numpy()]
         judgement = _only(judgement, in_files if groups is None else in_files & groups)
     left = replace(
         evidence,
         judgement=_only(evidence.judgement, files),
-        group_judgement=judgement,
+        row_group_judgement=judgement,
         limit=Limit(part.rows, ordered=part.ordered, before=evidence),
     )
     return replace(plan, counted=left, summary=summarise(left))
@@ -196,7 +196,7 @@ class _Sure(Struct, frozen=True):
     @classmethod
     def of(cls, plan: ScanPlan) -> _Sure:
         evidence = before_limit(plan).evidence
-        groups, judgement = evidence.groups, evidence.group_judgement
+        groups, judgement = evidence.row_groups, evidence.row_group_judgement
         files = counts(surely_matching(evidence))
         divisible = np.zeros(len(files), np.bool_)
         if groups is None or judgement is None:

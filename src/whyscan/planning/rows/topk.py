@@ -28,7 +28,7 @@ from whyscan.planning.rows.limit import (
     limited,
     too_few,
 )
-from whyscan.pruning.mask import opposite, written_out
+from whyscan.pruning.mask import as_array, opposite
 from whyscan.tree.arrow import arrow_type
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class _SortedLevel(Struct, frozen=True):
         null_counts = level.exact(key.expression).nulls
         nulls = np.full(count, UNCOUNTED) if null_counts is None else counts(null_counts, UNCOUNTED)
         masks = (interval.value, interval.null, interval.nan, opposite(interval.raises))
-        ends = (written_out(end, count, kind) for end in (interval.lower, interval.upper))
+        ends = (as_array(end, count, kind) for end in (interval.lower, interval.upper))
         return cls(
             count,
             np.flatnonzero(kept),
@@ -150,7 +150,7 @@ class _TopkPart(Struct, frozen=True):
         plan = before_limit(plan)
         evidence, inside = plan.evidence, of_row_groups(plan.evidence)
         files = _SortedLevel.of(of_files(evidence), evidence.judgement.kept, key, plan)
-        groups, judgement = evidence.groups, evidence.group_judgement
+        groups, judgement = evidence.row_groups, evidence.row_group_judgement
         if inside is None or groups is None or judgement is None:
             return cls(files, None, np.zeros(0, np.int64))
         return cls(

@@ -110,7 +110,7 @@ def _only(evidence: Evidence, kept: tuple[Flags, ...], at: int, settled: list[bo
 def share(evidence: Evidence, removed: Flags, *, at_least: bool) -> Share:
     """The flagged files as a share."""
     size, rows = totals_of((evidence.bytes, evidence.rows), removed)
-    return Share(evidence.number(removed), size, rows, at_least)
+    return Share(evidence.file_count(removed), size, rows, at_least)
 
 
 def _closed(evidence: Evidence, at: int) -> Share:
@@ -166,7 +166,7 @@ def _closed_by_partition(evidence: Evidence) -> Share:
 
 def _kept_by_statistics(plan: ScanPlan) -> Flags:
     """One flag per file or group: statistics alone keep it, or it was not looked at."""
-    evidence, groups = plan.counted, plan.counted.groups
+    evidence, groups = plan.counted, plan.counted.row_groups
     if evidence.by_statistics is not None:
         return evidence.by_statistics
     if not plan.snapshot.footers_describe_files:

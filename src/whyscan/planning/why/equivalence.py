@@ -52,11 +52,11 @@ class Spans(Struct, frozen=True):
 
     column: Column
     domain: IntegerSpan
-    found: tuple[IntegerSpan, ...]
+    true_spans: tuple[IntegerSpan, ...]
 
     @property
     def count(self) -> int:
-        return sum(span.high - span.low + 1 for span in self.found)
+        return sum(span.high - span.low + 1 for span in self.true_spans)
 
     @property
     def proof(self) -> str:
@@ -67,9 +67,9 @@ class Spans(Struct, frozen=True):
 
     def as_ranges(self) -> Expression | None:
         """Comparisons of the bare column; None where there are too many ranges."""
-        if not 0 < len(self.found) <= RANGES_AT_MOST:
+        if not 0 < len(self.true_spans) <= RANGES_AT_MOST:
             return None
-        each = [self._range(span) for span in self.found]
+        each = [self._range(span) for span in self.true_spans]
         if any(not comparisons for comparisons in each):
             return None
         parts = tuple(c[0] if len(c) == 1 else And(tuple(c)) for c in each)
@@ -79,7 +79,7 @@ class Spans(Struct, frozen=True):
         """An IN list of the values; None where there are too many."""
         if not 0 < self.count <= LISTED_AT_MOST:
             return None
-        numbers = [n for span in self.found for n in range(span.low, span.high + 1)]
+        numbers = [n for span in self.true_spans for n in range(span.low, span.high + 1)]
         return In(self.column, arrow.array(numbers, self.column.type), null=False, nan=False)
 
     def _range(self, span: IntegerSpan) -> list[Expression]:

@@ -133,10 +133,10 @@ def _counted(plan: ScanPlan, column: Column, chosen: Flags) -> pa.Table | None:
     if not len(chosen):
         return _NO_FILES
     evidence = plan.counted
-    if evidence.cells is not None:
+    if evidence.file_groups is not None:
         # A cached table keeps which file has which value.
-        blocks = evidence.cells.blocks
-        valued = blocks.noted(("values", column), lambda: _Valued.of(plan, column, blocks))
+        blocks = evidence.file_groups.blocks
+        valued = blocks.cached(("values", column), lambda: _Valued.of(plan, column, blocks))
         return None if valued is None else valued.counted(evidence, chosen)
     values = _values(plan, column)
     if values is None:
@@ -229,7 +229,7 @@ def _identities(request: PlanRequest) -> Iterator[Column]:
     schema_columns = SchemaColumns(request.snapshot.schema())
     for path in request.snapshot.partition_sources:
         plain = all(spec.get(path) == (IdentityTransform(),) for spec in request.snapshot.specs)
-        if plain and len(path) == 1 and len(fields := schema_columns.named(path[0])) == 1:
+        if plain and len(path) == 1 and len(fields := schema_columns.fields_named(path[0])) == 1:
             yield Column(path, fields[0].type)
 
 

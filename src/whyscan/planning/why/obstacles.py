@@ -14,7 +14,7 @@ from whyscan.planning.plan.partition_values import spread
 from whyscan.planning.why.reason_codes import Reason
 from whyscan.planning.why.truncated_bounds import tightest
 from whyscan.pruning.evaluate import ContainerBatch, interval_of
-from whyscan.pruning.mask import Mask, any_of, both, either, known, opposite
+from whyscan.pruning.mask import Mask, any_of, both, either, has_value, opposite
 from whyscan.pruning.truth import matches_all
 from whyscan.tree.nodes import (
     Between,
@@ -147,7 +147,7 @@ def bounded(column: Column, containers: Containers) -> Mask:
 
 def is_described(interval: Interval) -> Mask:
     """A bound is known, or there surely are no values."""
-    return either(known(interval.lower), known(interval.upper), opposite(interval.value))
+    return either(has_value(interval.lower), has_value(interval.upper), opposite(interval.value))
 
 
 def _blind(survivors: Survivors, position: int) -> Flags:
@@ -252,15 +252,15 @@ def _hashed(survivors: Survivors) -> Iterator[Obstacle]:
     """Range conditions on a column of which the partition values are only a hash."""
     hashed: dict[Path, Mask] = {}
     for bucket in survivors.containers.buckets:
-        hashed[bucket.source] = either(hashed.get(bucket.source, False), known(bucket.lower))
+        hashed[bucket.source] = either(hashed.get(bucket.source, False), has_value(bucket.lower))
     for position in reversed(range(len(survivors.left))):
-        ranges = asked_by_range(survivors.conjuncts[position].expression) & hashed.keys()
+        ranges = columns_compared_by_range(survivors.conjuncts[position].expression) & hashed.keys()
         if ranges:
             mask = any_of(hashed[path] for path in ranges)
             yield Reason.TRANSFORM_LOSSY, position, survivors.left[position] & survivors.flags(mask)
 
 
-def asked_by_range(expression: Expression) -> set[Path]:
+def columns_compared_by_range(expression: Expression) -> set[Path]:
     """The columns that are compared by more than equality, for which a hash does not help."""
     paths: set[Path] = set()
     for node in walk(expression):

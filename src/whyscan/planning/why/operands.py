@@ -56,7 +56,7 @@ class OperandOutcome(Struct, frozen=True):
 
     expression: Expression
     sql: str
-    found: Class
+    conjunct_class: Class
     kept: int
     removed: Share
     parts: tuple[OperandOutcome, ...]
@@ -136,10 +136,10 @@ def _count(expression: Expression, plan: ScanPlan) -> PartCount:
 def _stays(expression: Expression, plan: ScanPlan) -> Flags:
     """One flag per file: the expression may be TRUE in it."""
     evidence = plan.evidence
-    if not plan.snapshot.footers_describe_files or evidence.groups is None:
+    if not plan.snapshot.footers_describe_files or evidence.row_groups is None:
         return _true(expression, evidence.files.containers, plan)
     stays = _true(expression, evidence.files.containers.by_partition(), plan)
-    groups = evidence.groups
+    groups = evidence.row_groups
     opened = groups.opened.to_numpy()
     stays_by_groups = np.zeros(evidence.files.count, np.bool_)
     stays_by_groups[groups.owners.to_numpy()[_true(expression, groups.containers, plan)]] = True

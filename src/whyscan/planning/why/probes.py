@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from whyscan.pruning.containers import Containers
 from whyscan.pruning.interval import Interval, points
-from whyscan.pruning.mask import settled
+from whyscan.pruning.mask import simplified
 from whyscan.pruning.unscaled import scaled_to, unscaled_of
 from whyscan.tree import arrow, time_text
 from whyscan.tree.nodes import In, Literal, columns_of, type_of, walk
@@ -69,7 +69,7 @@ def _is_printable(value: Value) -> bool:
 
 def _points(kind: Type, values: list[Value]) -> Interval:
     ends = arrow.array(values, kind)
-    return points(kind, ends, settled(ends.is_null()))
+    return points(kind, ends, simplified(ends.is_null()))
 
 
 def _pool(column: Column, expression: Expression) -> list[Value]:
@@ -140,9 +140,9 @@ def _is_of(number: int, kind: Type) -> bool:
         case IntegerType():
             return kind.least <= number <= kind.greatest
         case DateType():
-            return time_text.is_day(number)
+            return time_text.fits_date(number)
         case _:
-            return time_text.fits(number)
+            return time_text.fits_int64(number)
 
 
 def _around_decimal(value: Decimal, kind: DecimalType) -> list[Value]:

@@ -116,7 +116,7 @@ class FileOutcomes(Struct, frozen=True):
         )
 
 
-def conjuncts_here(plan: ScanPlan) -> tuple[FileOutcomes, ...]:
+def conjunct_outcomes(plan: ScanPlan) -> tuple[FileOutcomes, ...]:
     """What each conjunct did to the files of a plan."""
     by_partition, judgement = plan.counted.by_partition, plan.counted.judgement
     return tuple(
@@ -217,8 +217,8 @@ def recorded(expression: Expression, evidence: Evidence) -> frozenset[Path]:
     """The expression's columns with a bound, or surely only NULL, in some live container."""
     named = _named(expression)
     batches = [evidence.files.containers]
-    if evidence.groups is not None:
-        batches.append(evidence.groups.containers)
+    if evidence.row_groups is not None:
+        batches.append(evidence.row_groups.containers)
     return frozenset(
         path
         for batch in batches

@@ -97,7 +97,7 @@ def reasons(plan: ScanPlan, interpreted: Sequence[bool]) -> Why:
             containers = replace(described, exact={}).take(stay)
         why = _of(plan, interpreted, containers, evidence.judgement, at)
         return replace(why, files=evidence.sizes[why.at])
-    groups, group_judgement = evidence.groups, evidence.group_judgement
+    groups, group_judgement = evidence.row_groups, evidence.row_group_judgement
     if groups is None or group_judgement is None:
         nothing = np.zeros(0, np.int64)
         none = nothing.astype(np.int8), nothing.astype(np.int16), nothing != 0

@@ -39,7 +39,7 @@ def _bind(text: str, schema: Schema, session: Session) -> Predicate:
     scope = Scope(syntax, dialect_of(session.dialect), SchemaColumns(schema), clock)
     refuse_text([fragment.tree for fragment in syntax.fragments], scope)
     conjuncts = tuple(_conjunct(fragment, scope) for fragment in syntax.fragments)
-    now = session.now if clock.asked else None
+    now = session.now if clock.was_read else None
     return Predicate(text, session.dialect, session.timezone, now, conjuncts)
 
 

@@ -61,7 +61,7 @@ def builder_of(name: str, family: DialectFamily) -> Builder:
     raise Uninterpreted(f"the function {name} is not known")
 
 
-def names() -> frozenset[str]:
+def function_names() -> frozenset[str]:
     """The names of all functions that have a builder in some dialect."""
     return frozenset(_COMMON).union(*_OF_FAMILY.values())
 

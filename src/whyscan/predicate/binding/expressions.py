@@ -39,7 +39,7 @@ from whyscan.predicate.binding.scope import Operand, Scope, Uninterpreted, span_
 from whyscan.predicate.binding.written_types import fraction_digits, type_named
 from whyscan.predicate.syntax.dialects import DialectFamily
 from whyscan.predicate.syntax.parse import flatten_chain, unwrapped
-from whyscan.predicate.syntax.tokens import MAX_DEPTH, called
+from whyscan.predicate.syntax.tokens import MAX_DEPTH, function_name
 from whyscan.tree.nodes import CastFailure, Comparator, IsNull, Literal, Not, Operation, type_of
 from whyscan.tree.types import DATE, StringType, TimestampType
 
@@ -333,7 +333,7 @@ def _if(node: exp.Expr, scope: Scope) -> Expression:
 
 
 def _call(node: exp.Expr, scope: Scope) -> Expression:
-    name = called(node)
+    name = function_name(node)
     arguments = Arguments(node.expressions, scope, _binder(scope))
     if name in dialect_calls.AGGREGATES:
         raise scope.problem(

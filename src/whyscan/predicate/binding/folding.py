@@ -63,9 +63,9 @@ def _in_range(value: Value, call: Call) -> bool:
         return call.type.least <= value <= call.type.greatest
     match call.type:
         case TimestampType():
-            return isinstance(value, int) and time_text.fits(value)
+            return isinstance(value, int) and time_text.fits_int64(value)
         case DateType():
-            return isinstance(value, int) and time_text.is_day(value)
+            return isinstance(value, int) and time_text.fits_date(value)
         case _:
             return True
 

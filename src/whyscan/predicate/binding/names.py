@@ -55,7 +55,7 @@ class SchemaColumns:
         self.schema = schema
         self._by_name = _by_lower_case(schema.fields)
 
-    def named(self, name: str) -> Sequence[Field]:
+    def fields_named(self, name: str) -> Sequence[Field]:
         """The columns of that name; several if their names differ only in case."""
         return self._by_name.get(name.lower(), ())
 
@@ -75,7 +75,7 @@ def resolve(parts: Sequence[NamePart], columns: SchemaColumns, text: str) -> Col
     """
     first_problem = None
     for skipped in range(len(parts)):
-        matches = columns.named(parts[skipped].name)
+        matches = columns.fields_named(parts[skipped].name)
         field = _single_field(parts[skipped], matches, text) or _pseudo_column(parts[skipped:])
         if field is None:
             continue

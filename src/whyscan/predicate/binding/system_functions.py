@@ -13,7 +13,7 @@ from whyscan.predicate.binding.arguments import Arguments
 from whyscan.predicate.binding.scope import Scope, Uninterpreted
 from whyscan.predicate.binding.signatures import call
 from whyscan.predicate.syntax.dialects import DialectFamily
-from whyscan.predicate.syntax.tokens import called
+from whyscan.predicate.syntax.tokens import function_name
 from whyscan.tree.nodes import Call, Literal, type_of
 from whyscan.tree.types import (
     DATE,
@@ -38,7 +38,7 @@ _HASHED = (IntegerType, DateType, TimestampType, DecimalType, StringType, Binary
 def bind(node: exp.Expr, scope: Scope, bind_value: Bind) -> Expression:
     """Bind the call of a function in the schema `system` of a catalog."""
     schema = node.this.expression if isinstance(node.this, exp.Dot) else node.this
-    name = called(node.expression)
+    name = function_name(node.expression)
     if scope.dialect.family is not DialectFamily.SPARK or schema.name.lower() != "system":
         raise Uninterpreted(f"the function {name} of a catalog is not known")
     arguments = Arguments(node.expression.expressions, scope, bind_value)

@@ -99,7 +99,7 @@ def integer_value(literal: Literal) -> int:
 
 
 def _literal(value: int, kind: Type) -> Literal:
-    if not time_text.fits(value):
+    if not time_text.fits_int64(value):
         raise Uninterpreted("an interval out of range")
     return Literal(value, kind)
 
@@ -115,7 +115,7 @@ def add(moment: Literal, interval: Literal, clock: Clock) -> Literal:
             result = _add_to_timestamp(integer_value(moment), kind, interval, clock)
         case kind:
             raise Uninterpreted(f"an interval added to {kind}")
-    fits = time_text.is_day if isinstance(moment.type, DateType) else time_text.fits
+    fits = time_text.fits_date if isinstance(moment.type, DateType) else time_text.fits_int64
     if not fits(result):
         raise Uninterpreted("a time out of range")
     return Literal(result, moment.type)

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from whyscan.predicate.binding.time_calls import UNIT_WORDS
 from whyscan.predicate.syntax.dialects import DialectFamily
-from whyscan.predicate.syntax.tokens import called
+from whyscan.predicate.syntax.tokens import function_name
 
 if TYPE_CHECKING:
     from whyscan.predicate.syntax.dialects import Dialect
@@ -38,7 +38,7 @@ def mark_units(tree: exp.Expr, dialect: Dialect) -> None:
 
 def _unit_position(call: exp.Anonymous, family: DialectFamily) -> int | None:
     """The index of the argument that is a unit of time; None if there is none."""
-    name = called(call)
+    name = function_name(call)
     if family is DialectFamily.BIGQUERY:
         return _OF_BIGQUERY.get(name)
     functions = {2: _FIRST_OF_TWO, 3: _FIRST_OF_THREE}.get(len(call.expressions), set())

@@ -15,7 +15,7 @@ _STRING = re.compile(r"'[^']*'")
 _WORD = re.compile(r"\w+")
 
 
-def mentioned(text: str, schema: Schema) -> tuple[Column, ...] | None:
+def mentioned_columns(text: str, schema: Schema) -> tuple[Column, ...] | None:
     """The columns whose names are words of the text outside of strings.
 
     None if a column may be named in another way: in quotes, in `_metadata` or in a struct.

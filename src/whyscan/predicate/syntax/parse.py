@@ -71,7 +71,7 @@ class Syntax(Struct, frozen=True):
 def parse(text: str, dialect: str = "spark") -> Syntax:
     """Parse a predicate text of a dialect. SyntaxProblem if it is not a condition."""
     language = dialect_named(dialect)
-    tokens, lists = tokens_.lift_lists(tokenize(text, language))
+    tokens, lists = tokens_.extract_long_lists(tokenize(text, language))
     tokens_.check_depth(tokens, text)
     _check_is_condition(tokens, text)
     tree = _parse_tokens(tokens_.mark_calls(tokens), text, language)

@@ -32,7 +32,7 @@ CALL_MARK = "\u0192"
 keeps its name and arguments as they are in the text."""
 
 
-def called(node: exp.Expr) -> str:
+def function_name(node: exp.Expr) -> str:
     """The name of a called function in lower case, without `CALL_MARK`."""
     return str(node.this).removeprefix(CALL_MARK).lower()
 
@@ -323,7 +323,9 @@ def _is_parenthesised(tokens: Sequence[Token]) -> bool:
     return False
 
 
-def lift_lists(tokens: list[Token]) -> tuple[list[Token], dict[int, tuple[ListLiteral, ...]]]:
+def extract_long_lists(
+    tokens: list[Token],
+) -> tuple[list[Token], dict[int, tuple[ListLiteral, ...]]]:
     """The tokens with one string instead of each long IN list of literals, and the lists.
 
     The parser would make a node for every value, which takes most of its time. The key of a list

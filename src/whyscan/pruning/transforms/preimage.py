@@ -27,7 +27,7 @@ from whyscan.pruning.functions.text.utf8 import ABOVE, count_characters, joined
 from whyscan.pruning.functions.time.gregorian import MONTHS_A_YEAR, month_start
 from whyscan.pruning.functions.time.kernels import contained, from_ticks, ticks_of, times
 from whyscan.pruning.interval import Interval, anything, points
-from whyscan.pruning.mask import Mask, Vector, both, either, keep, settled, surely
+from whyscan.pruning.mask import Mask, Vector, both, either, keep, simplified, surely
 from whyscan.pruning.transforms.forward import steps_in_a_day, steps_in_an_hour
 from whyscan.pruning.transforms.transform import (
     Bucket,
@@ -81,7 +81,7 @@ def partition_interval(transform: Transform, source: Type, partition: Interval) 
 
 def of_partition_values(kind: Type, values: pa.Array) -> Interval:
     """The interval with one partition value per container: that point, NULL, or NaN."""
-    return points(kind, values, settled(values.is_null()))
+    return points(kind, values, simplified(values.is_null()))
 
 
 def preimage(

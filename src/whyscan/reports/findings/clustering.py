@@ -151,9 +151,9 @@ def _ranges(domain: Domain) -> tuple[ValueRange, ...]:
 def _proved_ranges(conditions: tuple[Expression, ...], zone: Zone) -> tuple[ValueRange, ...]:
     """Return the ranges of conditions like `year(ts) = 2024`, if the interpreter proves them."""
     spans = spans_of(And(conditions), zone) if conditions else None
-    if spans is None or spans.found == (spans.domain,):
+    if spans is None or spans.true_spans == (spans.domain,):
         return ()
-    return tuple(ValueRange(span.low, span.high + 1) for span in spans.found)
+    return tuple(ValueRange(span.low, span.high + 1) for span in spans.true_spans)
 
 
 def _estimate(facts: Facts, wanted: Ranges) -> Sorted | None:
@@ -168,7 +168,7 @@ def _estimate(facts: Facts, wanted: Ranges) -> Sorted | None:
         chosen[(chosen >= end - bounded) & (chosen < end)] - (end - bounded)
         for end, (bounded, _) in zip(until.tolist(), counts, strict=True)
     ]
-    parts = facts.plan.each_given(partial(_bounds_at, wanted=wanted), positions)
+    parts = facts.plan.each_with(partial(_bounds_at, wanted=wanted), positions)
     at_least, at_most = _files_when_sorted(_join_bounds(parts), wanted, total / len(chosen))
     # Files without bounds or with possible NaN are read, sorted or not.
     unbounded = in_partitions - total
@@ -197,7 +197,7 @@ def _bounds(plan: ScanPlan, wanted: Ranges) -> FileBounds | None:
 
 def _may_be_nan(plan: ScanPlan, column: Column) -> bool:
     """Return whether some container may hold NaN."""
-    groups = plan.counted.groups
+    groups = plan.counted.row_groups
     by_footer = plan.snapshot.footers_describe_files and groups is not None
     containers = groups.containers if by_footer and groups else plan.counted.files.containers
     return bool(flags(containers.interval(column).nan, containers.count).any())
@@ -206,7 +206,7 @@ def _may_be_nan(plan: ScanPlan, column: Column) -> bool:
 def _count(plan: ScanPlan, wanted: Ranges) -> tuple[int, int]:
     """Count the files of kept partitions: those with both bounds, and all."""
     bounds = _bounds(plan, wanted)
-    files = plan.counted.number(plan.counted.by_partition.kept)
+    files = plan.counted.file_count(plan.counted.by_partition.kept)
     return 0 if bounds is None else len(bounds.lower), files
 
 

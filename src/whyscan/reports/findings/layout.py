@@ -59,7 +59,7 @@ def overlaps(
         [_positions_in_part(at, end - n, end) for at, n, end in zip(chosen, *part, strict=True)]
         for part in zip(counts, until.tolist(), strict=True)
     ]
-    bounds_of_parts = plan.each_given(partial(_bounds_at, columns=columns, ends=ends), positions)
+    bounds_of_parts = plan.each_with(partial(_bounds_at, columns=columns, ends=ends), positions)
     for position, count in enumerate(until[-1].tolist()):
         bounds = [part[position] for part in bounds_of_parts]
         measured = [part for part in bounds if part is not None]

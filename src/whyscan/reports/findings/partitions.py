@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from whyscan.planning.plan.replan import instead
 from whyscan.planning.why.equivalence import where_true
 from whyscan.planning.why.implied import implied
-from whyscan.planning.why.obstacles import asked_by_range, changes_type
+from whyscan.planning.why.obstacles import changes_type, columns_compared_by_range
 from whyscan.planning.why.pushdown import PSEUDO_COLUMNS
 from whyscan.planning.why.reason_codes import Reason
 from whyscan.pruning.domains import where_true as domains_of
@@ -144,7 +144,7 @@ def _ranges_on_buckets(facts: Facts) -> Iterator[Finding]:
         if isinstance(t, Bucket)
     }
     for position, conjunct in enumerate(facts.plan.predicate.conjuncts):
-        for path in asked_by_range(conjunct.expression) & buckets.keys():
+        for path in columns_compared_by_range(conjunct.expression) & buckets.keys():
             stays = facts.stays.named(Reason.TRANSFORM_LOSSY, [position])
             if stays:
                 name = ".".join(path)

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from whyscan.planning.plan.planner import make_plan
 from whyscan.planning.plan.request import bind_request, projection_of
-from whyscan.scan.plan_portions import whole
+from whyscan.scan.plan_portions import whole_plan
 from whyscan.spark.errors import carried
 from whyscan.spark.packed import packed
 from whyscan.spark.reading.native import NativeFiles, NativeRefusal, native, needed
@@ -25,7 +25,7 @@ from whyscan.spark.reading.reapplied import why_not_reapplied
 from whyscan.spark.sessions import cores
 from whyscan.tables import open_snapshot
 from whyscan.tables.storage.enclosing_tables import OPTION as AS_FILES
-from whyscan.tables.storage.environment import told
+from whyscan.tables.storage.environment import variables_to_pass_on
 from whyscan.tables.time_travel import Travel, moment
 
 if TYPE_CHECKING:
@@ -71,12 +71,12 @@ def register(spark: SparkSession) -> None:
 
     A second call registers it again only if the credentials have changed.
     """
-    from whyscan.engines.spark_source import knowing
+    from whyscan.engines.spark_source import with_environment
 
-    keys = told(os.environ, same_machine=_is_local_driver(spark))
+    keys = variables_to_pass_on(os.environ, same_machine=_is_local_driver(spark))
     # Spark logs a warning if a source is registered twice.
     if _REGISTERED.get(spark) != keys:
-        spark.dataSource.register(knowing(keys))
+        spark.dataSource.register(with_environment(keys))
         _REGISTERED[spark] = keys
 
 
@@ -169,9 +169,9 @@ def _with_projection(plan: ScanPlan, columns: Sequence[str] | None) -> ScanPlan:
 def _reading(plan: ScanPlan, spark: SparkSession) -> _Reading:
     refusal = why_not_reapplied(plan, spark)
     if refusal is not None:
-        return _Reading(plan, whole(plan), None, refusal, again=False)
+        return _Reading(plan, whole_plan(plan), None, refusal, again=False)
     projection: Sequence[Path] | None = plan.options.projection
-    portion = whole(plan, needed(projection, [c.path for c in plan.predicate.columns()]))
+    portion = whole_plan(plan, needed(projection, [c.path for c in plan.predicate.columns()]))
     try:
         files = _native(portion, spark)
     except NativeRefusal as doubt:
@@ -196,7 +196,7 @@ def _native(portion: Portion, spark: SparkSession) -> NativeFiles:
 def _native_frame(files: NativeFiles, portion: Portion, spark: SparkSession) -> DataFrame:
     from whyscan.engines.spark_types import spark_schema
 
-    schema = spark_schema(portion.given.schema)
+    schema = spark_schema(portion.result_columns.schema)
     where = {} if files.root is None else {"basePath": files.root}
     reader = spark.read.schema(schema).options(**_NATIVE, **where)
     return reader.parquet(*files.paths).select([_quoted(name) for name in schema.names])
@@ -253,10 +253,12 @@ def _reading_sent(
 
 
 def _planned(reading: _Reading, spark: SparkSession) -> SourcePlan:
-    from whyscan.engines.spark_source import PORTION_BYTES, planned
+    from whyscan.engines.spark_source import PORTION_BYTES, make_source_plan
 
     sizes = PORTION_BYTES, cores(spark)
-    return planned(reading.portion, reading.plan.evidence, *sizes, keep_undecided=reading.again)
+    return make_source_plan(
+        reading.portion, reading.plan.evidence, *sizes, keep_undecided=reading.again
+    )
 
 
 def _quoted(name: str) -> str:

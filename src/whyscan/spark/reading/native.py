@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from msgspec import Struct
 
-from whyscan.scan.column_finder import finder, held
+from whyscan.scan.column_finder import file_columns, finder
 from whyscan.tables.parquet.calendars import has_hybrid_calendar
 from whyscan.tables.parquet.file_columns import from_arrow
 
@@ -70,7 +70,7 @@ def native(portion: Portion) -> NativeFiles:
         raise NativeRefusal("there is nothing to read")
     if len(files) > COMPARED_FILES:
         raise NativeRefusal(f"{len(files)} files are too many to compare their schemas")
-    names = {path[0] for path in portion.given.paths}
+    names = {path[0] for path in portion.result_columns.paths}
     columns = [column for column in portion.reading.columns if column.name in names]
     from_paths = _from_paths(files, columns) if naming.constants_win else ()
     for file in files:
@@ -153,7 +153,7 @@ def _is_text_of(text: str, value: pa.Scalar) -> bool:
 
 def _same_columns(file: DataFile, columns: Sequence[ReadColumn], portion: Portion) -> None:
     footer = pq.read_metadata(f"{file.store.folder}/{file.path}")
-    columns_of_file = held(footer.schema.to_arrow_schema())
+    columns_of_file = file_columns(footer.schema.to_arrow_schema())
     if len({column.name.lower() for column in columns_of_file}) != len(columns_of_file):
         raise NativeRefusal(f"{file.path} has columns whose names differ in case alone")
     find = finder(columns_of_file, portion.reading.naming)

@@ -11,7 +11,7 @@ from whyscan.planning.plan.scan_plan import Depth
 from whyscan.reports.findings import Effect
 from whyscan.statements.joins.dynamic_filters import filter_texts
 from whyscan.statements.joins.edges import Origins, every_source
-from whyscan.statements.scans import leaves_of, predicate
+from whyscan.statements.scans import placed_scans, predicate_of
 from whyscan.tree.lazy import lazy
 from whyscan.tree.nodes import Column
 from whyscan.tree.rendering import to_sql
@@ -101,7 +101,7 @@ class FindingContext(Struct, frozen=True, dict=True):
 
     def leaves(self, query: Query) -> dict[str, PlacedScan]:
         """The scans of a changed statement that this statement has too, by key."""
-        placed = leaves_of(replace(self.statement, query=query))
+        placed = placed_scans(replace(self.statement, query=query))
         return {leaf.source.key: leaf for leaf in placed if leaf.source.key in self.static}
 
     def kept(self, leaf: PlacedScan) -> int:
@@ -110,7 +110,7 @@ class FindingContext(Struct, frozen=True, dict=True):
         if filter_texts(leaf) == filter_texts(self.static[key].leaf):
             return self.static[key].plan.summary.files_kept
         options = replace(self.static[key].plan.options, depth=Depth.FILES)
-        scan_predicate = predicate(leaf.facts, self.statement)
+        scan_predicate = predicate_of(leaf.facts, self.statement)
         return self.statement.planner.plan(
             leaf.base.snapshot, scan_predicate, options
         ).summary.files_kept

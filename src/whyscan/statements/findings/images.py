@@ -20,7 +20,7 @@ from whyscan.pruning.domains import where_true
 from whyscan.pruning.domains.ranges import ValueRange, successor, value_of
 from whyscan.pruning.evaluate import ContainerBatch, interval_of
 from whyscan.pruning.interval import between
-from whyscan.pruning.mask import written_out
+from whyscan.pruning.mask import as_array
 from whyscan.statements.joins.supply import extreme
 from whyscan.statements.records import Origin
 from whyscan.tree import arrow
@@ -118,7 +118,7 @@ def _within(interval: Interval, count: int, other: Side) -> Expression | None:
     if flags(interval.nan, count).any() or not flags(interval.value, count).all():
         return None
     kind = arrow.arrow_type(interval.type)
-    lower, upper = (written_out(end, count, kind) for end in (interval.lower, interval.upper))
+    lower, upper = (as_array(end, count, kind) for end in (interval.lower, interval.upper))
     if not lower.null_count and lower.equals(upper):
         points = [extreme(lower.slice(at, 1), interval.type, least=True) for at in range(count)]
         return _listed([_as(point, other) for point in points], other)

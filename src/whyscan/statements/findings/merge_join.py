@@ -12,13 +12,13 @@ from msgspec.structs import replace
 from whyscan.planning.plan.judgement import flags
 from whyscan.planning.plan.matching_rows import of_files
 from whyscan.planning.plan.scan_plan import Depth
-from whyscan.pruning.mask import written_out
+from whyscan.pruning.mask import as_array
 from whyscan.reports.findings import Effect
 from whyscan.statements.findings.equalities import links
 from whyscan.statements.findings.images import bare
 from whyscan.statements.findings.rebuild import with_on, with_where
 from whyscan.statements.joins.supply import bounds, in_range
-from whyscan.statements.scans import leaves_of
+from whyscan.statements.scans import placed_scans
 from whyscan.statements.sql.relations import Condition, Join, Select, Source
 from whyscan.tree import arrow
 from whyscan.tree.nodes import Column, Comparator, Comparison, In, Literal, type_of
@@ -71,7 +71,7 @@ class Merge(Struct, frozen=True):
         target_query = statement.target_query
         if orphans is not None and isinstance(target_query, Select):
             target_query = with_where(target_query, orphans)
-        leaves = leaves_of(replace(statement, query=query, target_query=target_query))
+        leaves = placed_scans(replace(statement, query=query, target_query=target_query))
         return self.context.kept(next(leaf for leaf in leaves if leaf.source.key == self.key))
 
     def condition(self, expression: Expression) -> Condition:
@@ -146,7 +146,7 @@ def _points(plan: ScanPlan, column: Column) -> pa.Array | None:
     point = flags(interval.point(), count) & ~flags(interval.nan, count)
     if not point[filled].all():
         return None
-    values = written_out(interval.lower, count, kind).filter(pa.array(filled)).unique()
+    values = as_array(interval.lower, count, kind).filter(pa.array(filled)).unique()
     return values if len(values) <= LISTED_AT_MOST else None
 
 

@@ -29,7 +29,7 @@ from whyscan.statements.joins.supply import (
 )
 from whyscan.statements.placement.facts import Fact
 from whyscan.statements.records import Amount, Dynamic, Origin, Supply
-from whyscan.statements.scans import leaves_of, predicate
+from whyscan.statements.scans import placed_scans, predicate_of
 from whyscan.statements.sql.relations import without_key
 from whyscan.tree import arrow
 from whyscan.tree.lazy import lazy
@@ -123,7 +123,7 @@ class Dynamics:
         return {leaf.source.key: _supplied(leaf) for leaf in leaves if _supplied(leaf)}
 
     def _placed(self, values: RunTimeValues) -> list[PlacedScan]:
-        return leaves_of(self.statement, Supplies(self.origins, values.columns), values.values)
+        return placed_scans(self.statement, Supplies(self.origins, values.columns), values.values)
 
     def suppliers(self) -> list[Column]:
         """The columns whose values would filter another scan."""
@@ -177,7 +177,7 @@ class Dynamics:
                 scans[key] = old
                 continue
             options = replace(self.static[key].plan.options, depth=depth)
-            scan_predicate = predicate(leaf.facts, self.statement)
+            scan_predicate = predicate_of(leaf.facts, self.statement)
             scans[key] = PlannedScan(
                 leaf, self.statement.planner.plan(leaf.base.snapshot, scan_predicate, options)
             )

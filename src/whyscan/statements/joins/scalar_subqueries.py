@@ -20,7 +20,7 @@ from whyscan.planning.plan.judgement import flags
 from whyscan.pruning.containers import Containers
 from whyscan.pruning.evaluate import ContainerBatch, interval_of
 from whyscan.pruning.interval import between
-from whyscan.pruning.mask import either, written_out
+from whyscan.pruning.mask import as_array, either
 from whyscan.statements.joins.edges import selects
 from whyscan.statements.joins.supply import ColumnRange, extent, extreme, in_range
 from whyscan.statements.placement.facts import Fact
@@ -121,9 +121,9 @@ def _of_points(scalar: Scalar, column: Column, points: pa.Array, zone: Zone) -> 
     if scalar.function is None or flags(either(interval.null, interval.nan), len(points)).any():
         return value_range  # min and max ignore a NULL.
     if scalar.function == "max":
-        lowers = written_out(interval.lower, len(points), kind)
+        lowers = as_array(interval.lower, len(points), kind)
         return ColumnRange(extreme(lowers, interval.type, least=False), value_range.high)
-    uppers = written_out(interval.upper, len(points), kind)
+    uppers = as_array(interval.upper, len(points), kind)
     return ColumnRange(value_range.low, extreme(uppers, interval.type, least=True))
 
 

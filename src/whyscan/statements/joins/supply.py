@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from whyscan.planning.plan.judgement import flags
 from whyscan.planning.plan.matching_rows import of_files, of_row_groups
-from whyscan.pruning.mask import written_out
+from whyscan.pruning.mask import as_array
 from whyscan.statements.joins.edges import Origins, conditions
 from whyscan.statements.placement.facts import Fact, common_parts, fact_of
 from whyscan.statements.records import Origin
@@ -163,8 +163,8 @@ def _levels(plan: ScanPlan, expression: Expression) -> _PartExtents:
 
 def _all_opened(plan: ScanPlan) -> bool:
     opened = np.zeros(plan.evidence.files.count, np.bool_)
-    if plan.evidence.groups is not None:
-        opened[plan.evidence.groups.opened.to_numpy()] = True
+    if plan.evidence.row_groups is not None:
+        opened[plan.evidence.row_groups.opened.to_numpy()] = True
     return bool(opened[plan.evidence.judgement.kept].all())
 
 
@@ -177,7 +177,7 @@ def _of_level(level: Population, expression: Expression, plan: ScanPlan) -> Exte
 def extent(interval: Interval, filled: Flags) -> Extent:
     """The extent of the containers that have a value."""
     count, kind = len(filled), arrow.arrow_type(interval.type)
-    lower, upper = (written_out(end, count, kind) for end in (interval.lower, interval.upper))
+    lower, upper = (as_array(end, count, kind) for end in (interval.lower, interval.upper))
     chosen = pa.array(filled)
     return Extent(
         interval.type,

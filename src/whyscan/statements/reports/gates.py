@@ -41,7 +41,8 @@ def gated(report: StatementReport, gates: StatementGates) -> StatementReport:
     return replace(
         report,
         scans=tuple(
-            replace(scan, report=scan.report.held(_on_scan(scan, gates))) for scan in report.scans
+            replace(scan, report=scan.report.with_assertions(_on_scan(scan, gates)))
+            for scan in report.scans
         ),
         assertions=tuple(assertions_on(report.reading, gates.whole)),
     )

@@ -7,13 +7,13 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from whyscan.reports.markdown import (
+    basis_lines,
     code,
     fenced,
     file_lines,
     finding_lines,
     gate_lines,
     grid,
-    ground_lines,
     level_lines,
     plain,
     subject_line,
@@ -122,7 +122,7 @@ def _each(report: StatementReport, titles: Sequence[str]) -> Iterator[Iterable[s
         yield gate_lines(scan.report.assertions)
         if scan.report.listing is not None:
             yield file_lines(scan.report)
-            yield ground_lines(scan.report)
+            yield basis_lines(scan.report)
         yield ["</details>"]
     more = len(report.scans) - SCANS_SHOWN
     if more > 0:

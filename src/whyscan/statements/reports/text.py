@@ -9,13 +9,13 @@ from msgspec.structs import replace
 from whyscan.reports.phrases import removed
 from whyscan.reports.text import (
     at_least_lines,
+    basis_lines,
     conjunct_lines,
     engine_lines,
     file_lines,
     finding_lines,
     funnel_lines,
     gate_lines,
-    ground_lines,
     proof_lines,
     subject,
     survivor_lines,
@@ -159,7 +159,7 @@ def _long(scan: ScanReport, sections: ScanSections, page: Page) -> Iterator[Iter
         finding_lines(scan.report.findings, page),
         file_lines(scan.report, page),
         unchecked_lines(scan.report.unchecked, scan.report.notes, page),
-        ground_lines(scan.report, page),
+        basis_lines(scan.report, page),
         gate_lines(scan.report.assertions, page),
     )
     yield [in_paragraphs(paragraphs)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from whyscan.predicate.syntax.parse import unwrapped
-from whyscan.predicate.syntax.tokens import called
+from whyscan.predicate.syntax.tokens import function_name
 from whyscan.statements.sql.relations import Kind, OutputAggregate, RowLimit, Sort
 from whyscan.statements.sql.scopes import is_volatile, may_aggregate
 
@@ -154,7 +154,9 @@ def aggregates(node: exp.Select, frame: Frame) -> tuple[OutputAggregate, ...]:
             argument = call.expressions[0]
             star = isinstance(argument, exp.Star)
             value = None if star else frame.value(argument)
-            calls.append(OutputAggregate(projection.alias_or_name, called(call), value, star))
+            calls.append(
+                OutputAggregate(projection.alias_or_name, function_name(call), value, star)
+            )
     return tuple(calls)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from whyscan.predicate.syntax.dialects import Dialect, DialectFamily
-from whyscan.predicate.syntax.tokens import called
+from whyscan.predicate.syntax.tokens import function_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,7 +48,7 @@ def _name(call: exp.Expr) -> str | None:
         case exp.ReadParquet(expressions=[_, *_]):
             return "read_parquet"
         case exp.Anonymous(expressions=[_, *_]):
-            return called(call)
+            return function_name(call)
         case _:
             return None
 

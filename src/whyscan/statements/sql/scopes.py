@@ -16,7 +16,7 @@ from whyscan.predicate.binding.never_boolean import refuse_other_values
 from whyscan.predicate.binding.opaque import column
 from whyscan.predicate.binding.scope import Scope, Uninterpreted
 from whyscan.predicate.syntax.parse import sql_of, unwrapped
-from whyscan.predicate.syntax.tokens import called
+from whyscan.predicate.syntax.tokens import function_name
 from whyscan.statements.sql.qualification import WRITTEN
 from whyscan.statements.sql.relations import Condition
 from whyscan.statements.sql.table_names import Base
@@ -79,7 +79,7 @@ class Frame(Struct, frozen=True, dict=True):
             except UnknownColumn as problem:
                 why = self._unresolved(problem)
             except Uninterpreted as gap:
-                why = gap.why
+                why = gap.reason
         columns = tuple(dict.fromkeys(self._columns(node)))
         return Condition(Opaque(bare, why, columns), sql, bare, why)
 
@@ -206,7 +206,7 @@ def fixed(node: exp.Expr) -> str | None:
             case exp.Window():
                 return "it holds a window function"
             case exp.Anonymous():
-                if called(part) in _AGGREGATES:
+                if function_name(part) in _AGGREGATES:
                     return "it holds an aggregate"
             case exp.AggFunc():
                 return "it holds an aggregate"
@@ -224,7 +224,7 @@ def is_volatile(node: exp.Expr) -> bool:
 
 def _varies(part: exp.Expr) -> bool:
     if isinstance(part, exp.Anonymous):
-        return called(part) in dialect_calls.VOLATILE
+        return function_name(part) in dialect_calls.VOLATILE
     return isinstance(part, exp.Rand | exp.Uuid)
 
 
@@ -237,7 +237,7 @@ def may_aggregate(node: exp.Expr) -> bool:
         if isinstance(part, exp.AggFunc):
             return True
         if isinstance(part, exp.Anonymous):
-            name = called(part)
+            name = function_name(part)
             if name in _AGGREGATES or name not in _SCALARS:
                 return True
     return False
@@ -252,4 +252,6 @@ def _registered(*, aggregates: bool) -> frozenset[str]:
 
 
 _AGGREGATES = _registered(aggregates=True) | dialect_calls.AGGREGATES
-_SCALARS = (_registered(aggregates=False) | dialect_calls.names()) - dialect_calls.AGGREGATES
+_SCALARS = (
+    _registered(aggregates=False) | dialect_calls.function_names()
+) - dialect_calls.AGGREGATES

@@ -83,7 +83,7 @@ def quiet() -> Iterator[None]:
 
 def _statement(text: str, dialect: str) -> Statement:
     language = dialect_named(dialect)
-    tokens, lists = tokens_.lift_lists(_without_evolution(tokenize(text, language)))
+    tokens, lists = tokens_.extract_long_lists(_without_evolution(tokenize(text, language)))
     tokens_.check_depth(tokens, text)
     parsed = _parsed(tokens, text, language)
     trees = [t for t in parsed if t is not None and not isinstance(t, exp.Semicolon)]

@@ -54,7 +54,7 @@ class Catalogue(Struct, frozen=True):
 
         `sales` in `tables` matches `prod.db.sales` in the text, and `db.sales` matches `sales`.
         """
-        names = meant(self.tables, parts, self.within)
+        names = matching_names(self.tables, parts, self.within)
         if len(names) == 1 and version is None:
             return Base(names[0], self.tables[names[0]], None, self.missed_columns)
         if len(names) == 1 and self.opener is not None:
@@ -90,7 +90,9 @@ class Catalogue(Struct, frozen=True):
         return Base(name, snapshot, version, self.missed_columns)
 
 
-def meant(names: Iterable[str], parts: Sequence[str], within: Sequence[str] = ()) -> list[str]:
+def matching_names(
+    names: Iterable[str], parts: Sequence[str], within: Sequence[str] = ()
+) -> list[str]:
     """The names that a written name can mean: equal names, else names with the same last parts."""
     written = tuple(part.lower() for part in parts)
     full_name = _full_name(written, tuple(part.lower() for part in within))

@@ -12,7 +12,7 @@ from whyscan.tables.catalogs.refusals import refusals
 from whyscan.tables.catalogs.settings import storage_options
 from whyscan.tables.iceberg.metadata import read_document
 from whyscan.tables.iceberg.metadata_location import FOLDER, LocatedMetadata
-from whyscan.tables.iceberg.opening import open_found, open_iceberg
+from whyscan.tables.iceberg.opening import open_iceberg, open_located
 from whyscan.tables.storage.locations import recorded_folder, split_metadata_path
 
 if TYPE_CHECKING:
@@ -62,4 +62,4 @@ def _without_file(
     metadata = read_document(str(name), dict(entry.metadata or {}))
     location = metadata.location
     store = recorded_folder(location, storage_options(entry, location, name, options))
-    return open_found(store, LocatedMetadata(metadata, f"{FOLDER}/", ()), travel)
+    return open_located(store, LocatedMetadata(metadata, f"{FOLDER}/", ()), travel)

@@ -17,9 +17,9 @@ from whyscan.tables.file_columns import (
     FileReading,
     Naming,
     ReadColumn,
-    given_as,
     list_of,
     map_of,
+    result_type,
     struct_of,
 )
 from whyscan.tree.zones import to_instant
@@ -83,7 +83,7 @@ def _constants(
             f"{unreadable} files have no readable value of the partition column "
             f"{'.'.join(partition.column.path)}"
         )
-    kind = given_as(partition.column.type)
+    kind = result_type(partition.column.type)
     values = partition.values(batch)
     if kind is None:
         raise TableError(f"a partition column of type {partition.column.type} cannot be read")
@@ -125,7 +125,7 @@ def _typed(name: str, kind: Any, metadata: Mapping[str, Any], *, mapped: bool) -
             members = tuple(ReadColumn(part, pa.binary()) for part in ("metadata", "value"))
             return struct_of(name, members)
         case _:
-            arrow_type = given_as(type_of_field(kind, metadata))
+            arrow_type = result_type(type_of_field(kind, metadata))
             if arrow_type is None:
                 raise TableError(f"the column {name} is of type {kind}, which cannot be read")
             return ReadColumn(name, arrow_type)

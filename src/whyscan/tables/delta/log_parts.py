@@ -62,13 +62,13 @@ class WholeLog(Struct, frozen=True, eq=False):
         end = 0
         for group in _groups(commits, files_each):
             end += len(group)
-            yield LogPart(store.afresh(), commits[end:], group)
+            yield LogPart(store.unread_copy(), commits[end:], group)
         for piece in slices:
             # The row numbers of a slice hold only for the file that this process has read.
-            unchanged = store.afresh([file.path for file in piece.files])
+            unchanged = store.unread_copy([file.path for file in piece.files])
             yield LogPart(unchanged, commits, (), piece)
         if not commits and not slices:
-            yield LogPart(store.afresh())
+            yield LogPart(store.unread_copy())
 
 
 class LogPart(Struct, frozen=True, eq=False, dict=True):
@@ -94,7 +94,7 @@ class LogPart(Struct, frozen=True, eq=False, dict=True):
 
     def parts(self, store: Store, files_each: int) -> Iterator[LogPart]:  # noqa: ARG002 - one
         """This part alone: a part is not divided further."""
-        yield replace(self, store=store.afresh([file.path for file in self.files]))
+        yield replace(self, store=store.unread_copy([file.path for file in self.files]))
 
     @lazy
     def _copies(self) -> LocalCopies:

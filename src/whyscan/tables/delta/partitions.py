@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.pruning.interval import Interval, points
-from whyscan.pruning.mask import both, either, known, opposite, settled
+from whyscan.pruning.mask import both, either, has_value, opposite, simplified
 from whyscan.tables.delta import query, values
 from whyscan.tables.delta.actions import struct_members
 from whyscan.tree.arrow import arrow_type
@@ -100,8 +100,8 @@ class PartitionColumn(Struct, frozen=True):
         value = self.values(batch)
         kind = self.column.type
         null = batch.column(f"null{self.at}")
-        point = points(kind, value, settled(null))
-        unknown = both(opposite(known(value)), opposite(point.null))
+        point = points(kind, value, simplified(null))
+        unknown = both(opposite(has_value(value)), opposite(point.null))
         interval = replace(point, null=either(point.null, unknown))
         if not is_instant(kind):
             return interval

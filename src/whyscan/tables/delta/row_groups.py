@@ -10,7 +10,7 @@ from msgspec import Struct
 from whyscan.tables.parquet.field_ids import UNKNOWN, all_have_ids, numbered
 from whyscan.tables.parquet.footers import read_footers
 from whyscan.tables.parquet.schemas import find
-from whyscan.tables.parquet.statistics import measure
+from whyscan.tables.parquet.statistics import read_statistics
 from whyscan.tables.storage.data_files import DataFiles
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def row_groups(
     named = [c for c in footer_columns.columns if file_columns.has(c.path)]
     data = DataFiles(store, files, opened, lambda path: below(store, path))
     reached, measured = data.read(
-        lambda reached: measure(
+        lambda reached: read_statistics(
             read_footers(store, reached.paths, reached.sizes),
             named,
             footer_columns.projection,

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from whyscan.pruning.containers import Believed, ColumnStatistics, believe
+from whyscan.pruning.containers import CheckedStatistics, ColumnStatistics, checked
 from whyscan.tables.delta import query, values
 from whyscan.tables.delta.actions import struct_members
 from whyscan.tree.types import (
@@ -211,10 +211,10 @@ _NUMBER_OF = r'"{}"\s*:\s*(-?[0-9][0-9.eE+-]*)'
 
 def statistics(
     columns: Sequence[DeltaColumn], batch: pa.RecordBatch, rows: pa.Array
-) -> dict[Path, Believed]:
+) -> dict[Path, CheckedStatistics]:
     """The statistics of each column as an interval, from the columns of `Recorded.outer`."""
     return {
-        column.path: believe(column.type, _of_column(column, at, batch), rows, len(rows))
+        column.path: checked(column.type, _of_column(column, at, batch), rows, len(rows))
         for at, column in enumerate(columns)
     }
 

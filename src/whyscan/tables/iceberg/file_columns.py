@@ -17,9 +17,9 @@ from whyscan.tables.file_columns import (
     PositionDeletes,
     ReadColumn,
     VectorInFile,
-    given_as,
     list_of,
     map_of,
+    result_type,
     struct_of,
 )
 from whyscan.tables.iceberg.defaults import default_value
@@ -74,7 +74,7 @@ def _typed(name: str, kind: Any, number: int | None, default: Any = None) -> Rea
 
 def _leaf(name: str, kind: Any, number: int | None, default: Any) -> ReadColumn:
     column_type = type_of_field(kind, 0)
-    arrow_type = given_as(column_type)
+    arrow_type = result_type(column_type)
     if isinstance(kind, str) and kind.startswith("fixed["):
         arrow_type = pa.binary(int(kind[len("fixed[") : -1]))
     if arrow_type is None:
@@ -95,10 +95,10 @@ def _default(document: Any, column_type: Type, kind: pa.DataType) -> pa.Scalar |
         except ValueError:
             return None
     value = default_value(document, column_type)
-    return None if value is None else as_given(pa.repeat(value, 1), kind)[0]
+    return None if value is None else to_read_type(pa.repeat(value, 1), kind)[0]
 
 
-def as_given(values: pa.Array, kind: pa.DataType) -> pa.Array:
+def to_read_type(values: pa.Array, kind: pa.DataType) -> pa.Array:
     """Cast values of the evaluator's Arrow type to the type that a scan returns."""
     if isinstance(kind, pa.UuidType):
         return pa.ExtensionArray.from_storage(kind, values.cast(kind.storage_type))
@@ -140,10 +140,10 @@ class Manifested(Struct, frozen=True):
                 and source
                 and partition_field.id in origin.partition
             ):
-                kind = given_as(source.type)
+                kind = result_type(source.type)
                 if kind is not None:
                     recorded = _recorded(origin.partition[partition_field.id])
-                    constants[source.path] = as_given(as_type(recorded, source.type), kind)[0]
+                    constants[source.path] = to_read_type(as_type(recorded, source.type), kind)[0]
         return constants
 
 

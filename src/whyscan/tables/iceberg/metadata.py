@@ -146,7 +146,7 @@ def _document(path: str, data: bytes) -> dict[str, Any]:
 
 def _inflate(path: str, data: bytes) -> bytes:
     stream = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
-    limit = min(budget.most_inflated(len(data)), budget.most_stored())
+    limit = min(budget.most_inflated(len(data)), budget.largest_object())
     text = stream.decompress(data, limit)
     if stream.unconsumed_tail:
         raise budget.inflates(path, limit)

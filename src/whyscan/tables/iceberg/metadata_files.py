@@ -30,13 +30,13 @@ class MetadataFiles(Struct, frozen=True):
     def open(self, recorded: str) -> Container:
         """One file, by its recorded path."""
         path = self.places.metadata(recorded)
-        data = self.store.whole(path, budget.most_stored() + 1)
+        data = self.store.read_object(path, budget.largest_object() + 1)
         if data is None:
             raise TableError(
                 f"{self.store.shown(path)} is missing, and the snapshot needs it",
                 hint="copy the whole metadata folder, or name another snapshot",
             )
-        budget.check_stored(len(data), self.store.shown(path))
+        budget.check_object_size(len(data), self.store.shown(path))
         return self.container(path, data.to_pybytes())
 
     def open_many(
@@ -47,7 +47,7 @@ class MetadataFiles(Struct, frozen=True):
         for path, size in zip(paths, sizes, strict=True):
             if size <= 0:
                 raise CorruptFile(self.store.shown(path), f"{size} bytes are no manifest")
-            budget.check_stored(size, self.store.shown(path))
+            budget.check_object_size(size, self.store.shown(path))
         ranges = [ByteRange(path, 0, size) for path, size in zip(paths, sizes, strict=True)]
         contents = self.store.read_many(ranges)
         for path, size, count, data in zip(paths, sizes, counts, contents, strict=True):

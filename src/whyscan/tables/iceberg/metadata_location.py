@@ -77,16 +77,16 @@ def read_metadata(store: Store, path: str) -> TableMetadata:
 
 
 def _metadata(store: Store, path: str) -> TableMetadata | None:
-    data = store.whole(path, budget.most_stored() + 1)
+    data = store.read_object(path, budget.largest_object() + 1)
     if data is None:
         return None
-    budget.check_stored(len(data), store.shown(path))
+    budget.check_object_size(len(data), store.shown(path))
     return parse(store.shown(path), data.to_pybytes())
 
 
 def _hinted(store: Store) -> LocatedMetadata | None:
     """The metadata file that the version hint names by its number or its name."""
-    content = store.whole(HINT, _LONGEST_HINT)
+    content = store.read_object(HINT, _LONGEST_HINT)
     if content is None:
         return None
     hint = content.to_pybytes().decode("utf-8", "replace").strip()

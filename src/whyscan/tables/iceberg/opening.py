@@ -35,10 +35,10 @@ def open_iceberg(store: Store, travel: Travel = _TODAY, file: str | None = None)
             f"{store.uri} has no Iceberg metadata",
             hint="name a folder with metadata/*.metadata.json",
         )
-    return open_found(store, located, travel)
+    return open_located(store, located, travel)
 
 
-def open_found(store: Store, located: LocatedMetadata, travel: Travel) -> IcebergSnapshot:
+def open_located(store: Store, located: LocatedMetadata, travel: Travel) -> IcebergSnapshot:
     """The table in a folder with the metadata `located`."""
     metadata = located.metadata
     places = Places(metadata.location, store.uri, posixpath.dirname(located.path))

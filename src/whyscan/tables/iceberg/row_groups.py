@@ -13,7 +13,7 @@ from whyscan.tables.iceberg.defaults import default_value
 from whyscan.tables.parquet.footers import read_footers
 from whyscan.tables.parquet.metadata import Decoder
 from whyscan.tables.parquet.metadata_columns import FILE_PATH
-from whyscan.tables.parquet.statistics import Measured, measure
+from whyscan.tables.parquet.statistics import FooterStatistics, read_statistics
 from whyscan.tables.storage.data_files import DataFiles
 from whyscan.tree.types import FloatType
 
@@ -54,10 +54,10 @@ class IcebergFooters(Struct, frozen=True):
 
     def _measured(
         self, reached: Reached, columns: Sequence[Column], projection: Sequence[Path] | None
-    ) -> Measured:
+    ) -> FooterStatistics:
         footers = read_footers(self.store, reached.paths, reached.sizes)
         watch = _Older(self.file_columns, columns)
-        measured = measure(watch.over(footers), columns, projection, self.file_columns.find)
+        measured = read_statistics(watch.over(footers), columns, projection, self.file_columns.find)
         for column in columns:
             constant = watch.default(column, measured.file)
             if constant is not None:

@@ -369,7 +369,7 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
         yield self._data.slice(first)
 
     def _part(self, manifests: pa.Table, of_deletes: pa.Table) -> IcebergSnapshot:
-        store = self.store.afresh()
+        store = self.store.unread_copy()
         # Arrow pickles a slice with the buffers of the complete table.
         listed = pa.concat_tables(
             [manifests.take(pa.array(range(len(manifests)), pa.int64())), of_deletes]

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct, field
 
-from whyscan.pruning.containers import ColumnStatistics, believe
+from whyscan.pruning.containers import ColumnStatistics, checked
 from whyscan.pruning.interval import only_null
 from whyscan.pruning.mask import Mask, surely, unknown_as
 from whyscan.tables.iceberg.bounds import decode_both, in_either_order
@@ -66,7 +66,7 @@ class StatisticsReader(Struct, frozen=True):
             if pa.types.is_null(arrow_type(leaf.type)):
                 continue
             statistics, lost = self._statistics(entries, leaf, rows, lookups)
-            believed = believe(leaf.type, statistics, rows, len(entries))
+            believed = checked(leaf.type, statistics, rows, len(entries))
             intervals[leaf.path], exact[leaf.path] = believed.interval, believed.exact
             contradictions += believed.contradictions
             unreadable += lost

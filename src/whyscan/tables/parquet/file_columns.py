@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from whyscan.errors import TableError
-from whyscan.tables.file_columns import ReadColumn, given_as, list_of, map_of, struct_of
+from whyscan.tables.file_columns import ReadColumn, list_of, map_of, result_type, struct_of
 from whyscan.tables.parquet.footers import ENDING, MAGIC
 from whyscan.tables.parquet.metadata import Decoder
 from whyscan.tables.parquet.union import unite
@@ -62,7 +62,7 @@ def _column(field: Field, above: Path, types: ArrowTypes) -> ReadColumn:
     path = (*above, field.name.lower())
     if isinstance(field.type, StructType):
         return struct_of(field.name, tuple(_column(m, path, types) for m in field.type.fields))
-    kind = given_as(field.type)
+    kind = result_type(field.type)
     if kind is None:
         kind = types.get(path)
     if kind is None:

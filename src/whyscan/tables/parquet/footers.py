@@ -62,7 +62,7 @@ def _footer(store: Store, piece: ByteRange, end: memoryview) -> bytes:
     length = int.from_bytes(end[-ENDING:-4], "little")
     if length > min(size - ENDING - len(MAGIC), LARGEST_FOOTER):
         raise CorruptFile(where, f"it declares a footer of {length} bytes")
-    budget.check_stored(length, where)
+    budget.check_object_size(length, where)
     if length + ENDING > len(end):
         footer_range = ByteRange(piece.path, size - ENDING - length, length)
         return bytes(next(store.read_many([footer_range], keep=_all_bytes)))

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from whyscan.errors import TableError, UsageError
 from whyscan.pruning.interval import Interval, points
-from whyscan.pruning.mask import opposite, settled
-from whyscan.tables.file_columns import given_as
+from whyscan.pruning.mask import opposite, simplified
+from whyscan.tables.file_columns import result_type
 from whyscan.tables.parquet import values
 from whyscan.tree import zones
 from whyscan.tree.types import (
@@ -85,7 +85,9 @@ class Partitions(Struct, frozen=True):
     def constants(self, zone: Zone) -> dict[Path, pa.Array]:
         """The partition values in the types of a scan's result, one row per file."""
         return {
-            (field.name,): self._values(at, zone).cast(given_as(field.type)).take(self.keys.folder)
+            (field.name,): self._values(at, zone)
+            .cast(result_type(field.type))
+            .take(self.keys.folder)
             for at, field in enumerate(self.fields)
         }
 
@@ -102,7 +104,7 @@ class Partitions(Struct, frozen=True):
 
     def _interval(self, at: int, kind: Type, zone: Zone | None) -> Interval:
         texts = pa.array(self.keys.texts[at]).take(self.keys.folder)
-        null = settled(pc.equal(texts, values.NULL_TEXT))
+        null = simplified(pc.equal(texts, values.NULL_TEXT))
         point = self._values(at, zone or _UTC).take(self.keys.folder)
         if pa.types.is_null(point.type):
             return Interval(kind, None, None, value=opposite(null), null=null)

@@ -16,7 +16,7 @@ from whyscan.tables.file_columns import DataFile, FileReading, Naming
 from whyscan.tables.parquet import metadata_columns, partitions
 from whyscan.tables.parquet.footers import read_footers
 from whyscan.tables.parquet.paths import read_keys, visible
-from whyscan.tables.parquet.statistics import measure, read_schemas
+from whyscan.tables.parquet.statistics import read_schemas, read_statistics
 from whyscan.tables.parquet.union import unite, with_partitions
 from whyscan.tables.snapshot import Collected, Files, Recording, RowGroups, Traffic
 from whyscan.tree import zones
@@ -135,7 +135,7 @@ class ParquetSnapshot(Struct, eq=False):
         """The row groups of the files at `opened`; `projection` None means every column."""
         from_folders = {path[0].lower() for path in self.partition_sources}
         in_files = [c for c in columns if c.path[0].lower() not in from_folders and _is_in_files(c)]
-        measured = measure(self._footers(opened.to_pylist()), in_files, projection)
+        measured = read_statistics(self._footers(opened.to_pylist()), in_files, projection)
         return measured.row_groups(opened, files.containers)
 
     def reading(self, files: Files, at: pa.Array, zone: Zone) -> FileReading:
@@ -178,7 +178,7 @@ class ParquetSnapshot(Struct, eq=False):
         at = pa.array(range(first, min(first + count, self.objects.num_rows)), pa.int64())
         return replace(
             self,
-            store=self.store.afresh(),
+            store=self.store.unread_copy(),
             objects=self.objects.take(at).combine_chunks(),
             partitions=self.partitions.at(at).compact(),
         )

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from msgspec import Struct, field
 
 from whyscan.errors import CorruptFile, TableError
-from whyscan.pruning.containers import ColumnStatistics, Containers, believe
+from whyscan.pruning.containers import ColumnStatistics, Containers, checked
 from whyscan.pruning.functions.text.utf8 import text_or_unknown
 from whyscan.tables.parquet import bounds, schemas, trust
 from whyscan.tables.parquet.chunk_patterns import SIZE
@@ -25,7 +25,7 @@ from whyscan.tree.types import FloatType, StringType
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from whyscan.pruning.containers import Believed
+    from whyscan.pruning.containers import CheckedStatistics
     from whyscan.pruning.exact import Exact
     from whyscan.pruning.interval import Interval
     from whyscan.pruning.mask import Mask
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _RANGES = pa.list_(pa.list_(pa.int64(), 2))
 
 
-class Measured(Struct, frozen=True):
+class FooterStatistics(Struct, frozen=True):
     """The statistics of footers, one row per row group.
 
     `file` is the position of the row group's file among the requested files. `ranges` are the byte
@@ -93,12 +93,12 @@ def read_schemas(footers: Iterator[Footer]) -> Iterator[FileSchema]:
             raise _damaged(footer, error) from None
 
 
-def measure(
+def read_statistics(
     footers: Iterator[Footer],
     columns: Sequence[Column],
     projection: Sequence[Path] | None,
     find: Find = schemas.find,
-) -> Measured:
+) -> FooterStatistics:
     """The statistics of `columns` and the byte ranges of `projection` (None: all columns).
 
     `find` returns the node of a path in a file's schema: None for a column that is NULL in all
@@ -185,12 +185,12 @@ class _Collector(Struct):
                 else:
                     statistics.add(group.chunks[node.leaf.index], node.leaf, footer)
 
-    def measured(self) -> Measured:
+    def measured(self) -> FooterStatistics:
         rows = pa.array(self.rows, pa.int64())
         believed = {
             statistics.column.path: statistics.believed(rows) for statistics in self.columns
         }
-        return Measured(
+        return FooterStatistics(
             pa.array(self.file, pa.int64()),
             pa.array(self.ordinal, pa.int64()),
             rows,
@@ -250,7 +250,7 @@ class _Statistics(Struct):
         self.leaves.append(leaf)
         return len(self.leaves) - 1
 
-    def believed(self, rows: pa.Array) -> Believed:
+    def believed(self, rows: pa.Array) -> CheckedStatistics:
         """One interval per row group, without statistics that cannot be true."""
         (lower, no_lower), (upper, no_upper) = map(self._decoded, (self.lower, self.upper))
         if isinstance(self.column.type, StringType) and lower is not None and upper is not None:
@@ -266,7 +266,7 @@ class _Statistics(Struct):
             nan=self._nan(upper),
             attained=self._attained(),
         )
-        return believe(self.column.type, statistics, rows, len(rows))
+        return checked(self.column.type, statistics, rows, len(rows))
 
     def _decoded(self, raw: bounds.Raw) -> tuple[pa.Array | None, set[int]]:
         """The bounds in the table's type, each decoded by the type of its file.

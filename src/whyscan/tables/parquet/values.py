@@ -13,7 +13,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from whyscan.tree import arrow, time_text, zones
-from whyscan.tree.literals import single
+from whyscan.tree.literals import nearest_float32
 from whyscan.tree.types import (
     BIGINT,
     DATE,
@@ -155,7 +155,9 @@ def _value(text: str, kind: Type, zone: Zone) -> Value:
             value = integer if integer is not None and _fits(integer, kind) else None
         case FloatType():
             number = _double(text)
-            value = number if number is None or kind.bits == DOUBLE.bits else single(number)
+            value = (
+                number if number is None or kind.bits == DOUBLE.bits else nearest_float32(number)
+            )
         case DecimalType():
             value = _decimal(text, kind)
         case DateType():
@@ -227,4 +229,4 @@ def _timestamp(text: str, kind: TimestampType, zone: Zone) -> int | None:
     wall = reading.day * zones.DAY + reading.nanoseconds // 1000
     moment = zones.to_instant(wall, reading.zone or zone) if kind.instant else wall
     units = moment * (kind.unit.per_second // zones.SECOND)
-    return units if time_text.fits(units) else None
+    return units if time_text.fits_int64(units) else None

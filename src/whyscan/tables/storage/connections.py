@@ -141,7 +141,7 @@ def connect(address: str, options: Mapping[str, Any]) -> Connection:
     )
 
 
-def everywhere(address: str, options: Mapping[str, Any]) -> dict[str, Any]:
+def portable_options(address: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """Options that open a store on any machine: with those of this environment and profile.
 
     Some of them are secrets. A folder on disk needs no more options.

@@ -75,7 +75,7 @@ def variables(kind: str, environment: Mapping[str, str]) -> dict[str, str]:
     return {key: environment[name] for name, key in named.items() if environment.get(name)}
 
 
-def told(environment: Mapping[str, str], *, same_machine: bool) -> dict[str, str]:
+def variables_to_pass_on(environment: Mapping[str, str], *, same_machine: bool) -> dict[str, str]:
     """The variables for another process; those about profiles only on the same machine.
 
     Profiles are in files of this machine. Some of the variables are secrets.
@@ -85,7 +85,7 @@ def told(environment: Mapping[str, str], *, same_machine: bool) -> dict[str, str
 
 
 @contextmanager
-def in_force(variables: Mapping[str, str]) -> Iterator[None]:
+def with_variables(variables: Mapping[str, str]) -> Iterator[None]:
     """Set some variables of this process, and restore them after the block."""
     before = {name: os.environ[name] for name in variables if name in os.environ}
     os.environ.update(variables)

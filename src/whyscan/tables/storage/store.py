@@ -172,7 +172,7 @@ class Store(Struct, frozen=True, eq=False):
             for entry in islice(chain.from_iterable(stream), at_most):
                 yield entry["path"][len(key) + 1 :]
 
-    def whole(self, path: str, at_most: int) -> pa.Buffer | None:
+    def read_object(self, path: str, at_most: int) -> pa.Buffer | None:
         """The first `at_most` bytes of an object; None if there is no object.
 
         For an object that is never cached one request is enough: its size is not needed.
@@ -316,7 +316,7 @@ class Store(Struct, frozen=True, eq=False):
             f"cannot read {self.shown(byte_range.path)}: the answer was cut off, {_ATTEMPTS} times"
         )
 
-    def afresh(self, unchanged: Sequence[str] = ()) -> Store:
+    def unread_copy(self, unchanged: Sequence[str] = ()) -> Store:
         """A copy of this store without what was read so far: it is small to pickle.
 
         For the paths in `unchanged` it keeps the tags: a read fails if such an object has changed.

@@ -14,7 +14,7 @@ GIVEN = (
     Pinned("a", "/lake/t", {"secret_access_key": "hush"}, "delta", 1),
     Pinned("b", "/lake/t", {}, "delta", 1),
     Pinned("c", "/lake/c", {}, "delta", 1),
-    Pinned("file:/lake/c", "/lake/c", {}, "delta", 1, given=False),
+    Pinned("file:/lake/c", "/lake/c", {}, "delta", 1, declared=False),
 )
 
 

@@ -77,7 +77,7 @@ def events(folder):
         )
         for ends in ("lower_bounds", "upper_bounds"):
             entry["data_file"][ends] += by_hand.pairs({1: price})
-        end = by_hand.stored(number, "date")
+        end = by_hand.encode_bound(number, "date")
         table.manifest([entry], summaries=[by_hand.summary(end, end)])
     table.commit()
     return folder
@@ -202,9 +202,9 @@ def test_a_second_run_reads_nothing_and_gives_the_same_rows(spark, lake, tmp_pat
     assert states(first) == dict.fromkeys(lake, "read")
     assert states(second) == dict.fromkeys(lake, "unchanged")
     assert contents(spark, second) == before
-    assert [line.found.files for line in second.tables] == [3, 2, 3]
-    assert [line.found.manifests for line in second.tables] == [0, 2, 0]
-    assert [line.found.rows for line in second.tables] == [12, 4, None]
+    assert [line.row.files for line in second.tables] == [3, 2, 3]
+    assert [line.row.manifests for line in second.tables] == [0, 2, 0]
+    assert [line.row.rows for line in second.tables] == [12, 4, None]
 
 
 def test_spark_writes_the_rows_that_executors_write(spark, lake, tmp_path, monkeypatch):
@@ -257,7 +257,7 @@ def test_of_a_table_that_was_made_anew_without_files_nothing_stays(spark, growin
     write_inventory(spark, given, out, form=form)
     (growing.log / f"{1:020}.json").write_text('{"commitInfo": {}}\n')
     run = write_inventory(spark, given, out, form=form)
-    assert (states(run), run.tables[0].found.files) == ({name: "read"}, 0)
+    assert (states(run), run.tables[0].row.files) == ({name: "read"}, 0)
     if form != "parquet":  # Of a folder without a file Spark knows no schema.
         assert contents(spark, run) == []
     assert states(write_inventory(spark, given, out, form=form)) == {name: "unchanged"}
@@ -268,7 +268,7 @@ def test_a_run_that_was_ended_while_it_replaced_a_snapshot_is_made_good(spark, g
     run = write_inventory(spark, given, out)
     shutil.rmtree(Path(run.containers_at, "table=t"))
     again = write_inventory(spark, given, out)
-    assert (states(again), again.tables[0].found.files) == ({"t": "read"}, 1)
+    assert (states(again), again.tables[0].row.files) == ({"t": "read"}, 1)
     assert len(contents(spark, again)) == 1
 
 
@@ -279,7 +279,7 @@ def test_a_folder_of_files_is_read_again_once_a_file_changed(spark, lake, tmp_pa
     write_inventory(spark, given, out)
     pq.write_table(pa.table({"name": ["x"], "tag": [b""]}), users / "day=2024-01-01" / "g.parquet")
     run = write_inventory(spark, given, out)
-    assert (states(run), run.tables[0].found.files) == ({"users": "read"}, 4)
+    assert (states(run), run.tables[0].row.files) == ({"users": "read"}, 4)
 
 
 def test_a_snapshot_that_a_table_goes_back_to_is_its_last_one_and_not_read_again(
@@ -297,7 +297,7 @@ def test_a_snapshot_that_a_table_goes_back_to_is_its_last_one_and_not_read_again
 
     assert [states(run) for run in runs] == [{"users": "unchanged"}] * 2
     (table,) = inventoried(spark, out, "parquet", {})
-    assert table.snapshot == first.tables[0].found.snapshot
+    assert table.snapshot == first.tables[0].row.snapshot
     asked = "SELECT max_by(snapshot, read_at) FROM parquet.`{}` GROUP BY table"
     assert spark.sql(asked.format(first.tables_at)).collect() == [(table.snapshot,)]
     assert spark.read.parquet(first.tables_at).count() == 3
@@ -308,8 +308,8 @@ def test_more_depth_is_read_and_less_is_there_already(spark, lake, tmp_path):
     asked = ("files", "row-groups", "files")
     runs = [write_inventory(spark, given, out, depth=depth) for depth in asked]
     assert [states(run)["users"] for run in runs] == ["read", "read", "unchanged"]
-    assert [run.tables[0].found.row_groups for run in runs] == [None, 6, 6]
-    assert runs[1].tables[0].found.files_opened == 3
+    assert [run.tables[0].row.row_groups for run in runs] == [None, 6, 6]
+    assert runs[1].tables[0].row.files_opened == 3
     assert spark.read.parquet(runs[2].containers_at).count() == 9
 
 
@@ -358,14 +358,14 @@ def test_a_table_without_files_is_whole(spark, tmp_path):
     run = write_inventory(spark, {"t": str(empty.folder)}, str(tmp_path / "out"))
     again = write_inventory(spark, {"t": str(empty.folder)}, str(tmp_path / "out"))
     assert (states(run), states(again)) == ({"t": "read"}, {"t": "unchanged"})
-    assert run.tables[0].found.files == 0
+    assert run.tables[0].row.files == 0
 
 
 def test_names_with_any_character_come_back(spark, growing, tmp_path):
     name = "a/b=c %20 'ü'"
     run = write_inventory(spark, {name: str(growing.folder)}, str(tmp_path / "out"))
     assert [r["table"] for r in spark.read.parquet(run.containers_at).collect()] == [name]
-    assert run.tables[0].found.files == 1
+    assert run.tables[0].row.files == 1
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from whyscan.pruning.functions.rules import strict
 from whyscan.pruning.functions.text.utf8 import ABOVE, joined, shared_prefix
 from whyscan.pruning.interval import Interval, anything
-from whyscan.pruning.mask import both, choose, keep, known, surely
+from whyscan.pruning.mask import both, choose, has_value, keep, surely
 from whyscan.tree.types import StringType, Type
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def _cased(kind: Type, x: Interval, kernel: Kernel) -> Interval:
     exact = both(x.point(), surely(_is_plain, x.lower))
     point = None if exact is False else _mapped(keep(exact, x.lower), kernel)
     # If a bound is unknown, the prefix is empty, and any text begins with an empty prefix.
-    bounded = both(known(x.lower), known(x.upper))
+    bounded = both(has_value(x.lower), has_value(x.upper))
     ends = (choose(exact, point, prefix), choose(exact, point, joined(prefix, ABOVE)))
     return strict(kind, [x], (keep(bounded, ends[0]), keep(bounded, ends[1])))
 

@@ -30,7 +30,7 @@ from whyscan.pruning.functions.text.utf8 import (
     shared_prefix,
 )
 from whyscan.pruning.interval import Interval, equal
-from whyscan.pruning.mask import Vector, both, choose, either, keep, known, surely
+from whyscan.pruning.mask import Vector, both, choose, either, has_value, keep, surely
 from whyscan.tree.types import StringType
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _common_length(x: Interval) -> Vector | None:
     if x.lower is None or x.upper is None:
         return None
     length = pc.binary_length(shared_prefix(x.lower, x.upper))
-    return keep(both(known(x.lower), known(x.upper)), length)
+    return keep(both(has_value(x.lower), has_value(x.upper)), length)
 
 
 def _behind(x: Interval, count: Vector, common: Vector | None) -> Interval:
@@ -120,7 +120,7 @@ def ltrim(kind: Type, x: Interval) -> Interval:
         return exact
     above = surely(lambda end: pc.greater(end, BEHIND_BLANKS), x.lower)
     below = surely(lambda end: pc.less(end, pa.scalar(b" ")), x.upper)
-    plain = both(either(above, below), known(x.lower), known(x.upper))
+    plain = both(either(above, below), has_value(x.lower), has_value(x.upper))
     prefix = shared_prefix(x.lower, x.upper)
     letters = pc.utf8_ltrim(prefix.cast(pa.string()), " ").cast(pa.binary())
     blanks = pc.subtract(pc.binary_length(prefix), pc.binary_length(letters))
@@ -190,7 +190,7 @@ def _by_prefix(
     if single is True:
         return exact
     prefixes = shared_prefix(x.lower, x.upper)
-    kept = keep(both(known(x.lower), known(x.upper)), prefixes)
+    kept = keep(both(has_value(x.lower), has_value(x.upper)), prefixes)
     lower = by_distinct(lambda p: _first_of(p, read), kept, pa.binary())
     upper = by_distinct(lambda p: _last_of(p, read), kept, pa.binary())
     return replace(

@@ -23,7 +23,7 @@ from whyscan.spark.stages.audit.history import digest, earlier
 from whyscan.spark.stages.audit.lines import table_lines
 from whyscan.spark.stages.audit.report import Audit, Drift
 from whyscan.spark.stages.audit.stage import collected
-from whyscan.spark.stages.audit.totals import place
+from whyscan.spark.stages.audit.totals import canonical_uri
 from whyscan.statements.explain import explain_statement
 from whyscan.statements.sql.table_names import Catalogue
 from whyscan.tables import open_snapshot
@@ -112,10 +112,10 @@ def _suspects(
     """For each shape and table the queries with the largest drift, largest first."""
     suspects: dict[tuple[str, str, int], list[DriftSuspect]] = {}
     for query in audit.queries:
-        places = {place(line.uri) for line in query.tables}
-        used = tuple(table for table in tables.values() if place(table.uri) in places)
+        places = {canonical_uri(line.uri) for line in query.tables}
+        used = tuple(table for table in tables.values() if canonical_uri(table.uri) in places)
         for at, table in enumerate(query.tables):
-            then = before.get((digest(query.sql), place(table.uri), at))
+            then = before.get((digest(query.sql), canonical_uri(table.uri), at))
             now = table.ratio
             if then is None or now is None:
                 continue
@@ -235,11 +235,11 @@ class _TablesAtVersion(Tables):
 
     def __init__(self, tables: Tables, uri: str, instead: Snapshot) -> None:
         super().__init__(tables.pinned)
-        self._place = place(uri)
+        self._place = canonical_uri(uri)
         self._instead = instead
 
     def __getitem__(self, name: str) -> Snapshot:
-        same = place(self.uri(name)) == self._place
+        same = canonical_uri(self.uri(name)) == self._place
         return self._instead if same else super().__getitem__(name)
 
 

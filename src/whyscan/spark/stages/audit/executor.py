@@ -17,7 +17,7 @@ from whyscan.spark.pinned_tables import MissingTable, Pinned, Tables
 from whyscan.spark.stages.audit.lines import table_lines
 from whyscan.spark.stages.audit.report import AuditedScan
 from whyscan.statements.explain import explain_statement
-from whyscan.statements.scans import leaves_of, predicate, read
+from whyscan.statements.scans import bind_statement, placed_scans, predicate_of
 from whyscan.statements.sql.table_names import Catalogue
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def _unreadable_tables(
 
     Empty where the query is the cause: it may name a version that does not exist.
     """
-    errors = {name: _schema_error(tables, name) for name in list(tables.asked)}
+    errors = {name: _schema_error(tables, name) for name in list(tables.requested)}
     if not any(errors.values()):
         errors |= _plan_errors(query, tables, terms)
     if not any(errors.values()):
@@ -155,13 +155,13 @@ def _plan_errors(query: NumberedQuery, tables: Tables, terms: Terms) -> dict[str
     session = Session(query.dialect, terms.timezone)
     try:
         catalogue = Catalogue(tables, tables.opened, within=query.within)
-        statement = read(query.text, catalogue, session, terms.options)
+        statement = bind_statement(query.text, catalogue, session, terms.options)
     except WhyscanError:
         return {}  # The caller reports that error.
     errors = {}
-    for leaf in leaves_of(statement):
+    for leaf in placed_scans(statement):
         try:
-            make_plan(leaf.base.snapshot, predicate(leaf.facts, statement), terms.options)
+            make_plan(leaf.base.snapshot, predicate_of(leaf.facts, statement), terms.options)
         except WhyscanError as error:
             errors[leaf.base.name] = error_line(error)
     return errors

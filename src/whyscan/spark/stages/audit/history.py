@@ -15,7 +15,7 @@ from whyscan.errors import UsageError, WhyscanError
 from whyscan.masking import mask_credentials
 from whyscan.spark import stage_output
 from whyscan.spark.errors import uncarried
-from whyscan.spark.stages.audit.totals import place
+from whyscan.spark.stages.audit.totals import canonical_uri
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,7 +107,7 @@ def _row(audit: Audit, query: QueryLine, at: int, table: AuditedScan) -> dict[st
         "digest": digest(query.sql),
         "scan": at,
         "table": mask_credentials(table.name),
-        "uri": place(table.uri),  # A table at an address with credentials is never opened.
+        "uri": canonical_uri(table.uri),  # A table at an address with credentials is never opened.
         "format": table.format,
         "snapshot": None if table.version is None else str(table.version),
         "times": query.times,
@@ -132,7 +132,7 @@ def append(spark: SparkSession, audit: Audit, where: str, form: str) -> None:
 
 def opened(spark: SparkSession, where: str, form: str) -> DataFrame | None:
     """The rows of earlier runs, None for the first run; UsageError if it is no history."""
-    stage_output.refuse_another(spark, where, stage_output.form_named(form))
+    stage_output.refuse_another(spark, where, stage_output.format_named(form))
     try:
         before = stage_output.read(spark, where, form)
         with uncarried():

@@ -115,7 +115,7 @@ def _has_limit(plan: ScanPlan) -> bool:
 def _pruned_group_bytes(plan: ScanPlan) -> int | None:
     """The bytes of pruned row groups in kept files; None if unknown."""
     evidence = plan.counted
-    groups, judgement = evidence.groups, evidence.group_judgement
+    groups, judgement = evidence.row_groups, evidence.row_group_judgement
     if groups is None or judgement is None:
         return 0
     is_pruned = evidence.judgement.kept[groups.owners.to_numpy()] & ~judgement.kept

@@ -13,7 +13,7 @@ from whyscan.errors import UsageError, WhyscanError
 from whyscan.reports.masked_records import masked
 from whyscan.reports.words import counted
 from whyscan.spark.pinned_tables import column_types, pin_all
-from whyscan.spark.stage_output import form_named
+from whyscan.spark.stage_output import format_named
 from whyscan.spark.stages.audit import history
 from whyscan.spark.stages.audit.drift import drifted
 from whyscan.spark.stages.audit.stage import AuditOptions, explain_workload
@@ -61,7 +61,7 @@ class AuditSettings(TypedDict, total=False):
     inventory: str | None
     inventory_format: str
     threshold: float
-    told: Callable[[str], None] | None
+    progress: Callable[[str], None] | None
 
 
 def audit(
@@ -76,14 +76,14 @@ def audit(
     names that queries use to addresses, or lists `NAME=URI`, globs and namespaces of catalogs.
     """
     _check(settings)
-    form = form_named(settings.get("history_format", "parquet"))
+    form = format_named(settings.get("history_format", "parquet"))
     options = _options(settings)
     history_place = settings.get("history")
     before = None if history_place is None else history.opened(spark, history_place, form)
     pinned = _pinned(spark, tables, settings)
     if not isinstance(workload, Workload):
         workload = _read(spark, workload, settings, column_types(pinned))
-    result, named = explain_workload(spark, workload, pinned, options, settings.get("told"))
+    result, named = explain_workload(spark, workload, pinned, options, settings.get("progress"))
     if before is not None:
         drifts = drifted(spark, result, named, options.terms, before)
         result = replace(result, drift=drifts)
@@ -160,7 +160,7 @@ def _pinned(
             f"there is no table {name!r} for a partition's type",
             hint=f"the tables are {', '.join(sorted(source.name for source in named_tables))}",
         )
-    if (report_progress := settings.get("told")) is not None:
+    if (report_progress := settings.get("progress")) is not None:
         report_progress(f"opening {counted(len(named_tables), 'table')}")
     return pin_all(named_tables, types)
 

@@ -31,7 +31,7 @@ from whyscan.spark.stages.audit.executor import (
     explaining,
 )
 from whyscan.spark.stages.audit.report import Audit, AuditRun
-from whyscan.spark.stages.audit.totals import place, query_lines, table_totals
+from whyscan.spark.stages.audit.totals import canonical_uri, query_lines, table_totals
 from whyscan.spark.stages.workload.query import Unparsed
 from whyscan.spark.tables import NamedTable
 
@@ -151,17 +151,21 @@ class _ExplainRounds:
 
     def _find(self, names: set[str]) -> None:
         """Open tables by catalog name or path; at the address of a listed table, use that table."""
-        tables_at = {place(table.uri): table for table in self.tables.values()}
-        by_address = {name: tables_at[place(name)] for name in names if place(name) in tables_at}
+        tables_at = {canonical_uri(table.uri): table for table in self.tables.values()}
+        by_address = {
+            name: tables_at[canonical_uri(name)]
+            for name in names
+            if canonical_uri(name) in tables_at
+        }
         self.tables |= {
-            name: replace(table, name=name, given=False) for name, table in by_address.items()
+            name: replace(table, name=name, declared=False) for name, table in by_address.items()
         }
         new_tables = [
             NamedTable(name, name, self._options) for name in sorted(names - self.tables.keys())
         ]
         if new_tables:
             self._say(f"opening {counted(len(new_tables), 'table')} that queries name")
-        self.tables |= {table.name: replace(table, given=False) for table in pin_all(new_tables)}
+        self.tables |= {table.name: replace(table, declared=False) for table in pin_all(new_tables)}
 
     def _explained(
         self, queries: Sequence[NumberedQuery], extra_names: Mapping[int, set[str]], terms: Terms

@@ -28,8 +28,8 @@ def query_lines(
 
     A table that a query names by its path gets the name under which it is listed.
     """
-    listed = [table for table in pinned if table.given]
-    names = {place(table.uri): table.name for table in listed} | {
+    listed = [table for table in pinned if table.declared]
+    names = {canonical_uri(table.uri): table.name for table in listed} | {
         table.name: table.name for table in listed
     }
     bound = [
@@ -47,7 +47,7 @@ def _rank(line: QueryLine) -> tuple[bool, int, int]:
 
 def _line(query: Query, outcome: QueryOutcome, names: Mapping[str, str]) -> QueryLine:
     named = [
-        replace(t, name=names.get(t.name) or names.get(place(t.uri), t.name))
+        replace(t, name=names.get(t.name) or names.get(canonical_uri(t.uri), t.name))
         for t in outcome.tables
     ]
     tables = _with_actual(named, query.actual)
@@ -112,7 +112,7 @@ def _with_actual(
 
 
 def _is_of(name: str, table: AuditedScan) -> bool:
-    if place(name) == place(table.uri):
+    if canonical_uri(name) == canonical_uri(table.uri):
         return True
     name_parts, table_parts = _parts(name), _parts(table.name)
     shared = min(len(name_parts), len(table_parts))
@@ -123,7 +123,7 @@ def _parts(name: str) -> list[str]:
     return [part.strip("`\"' ").lower() for part in name.split(".")]
 
 
-def place(uri: str) -> str:
+def canonical_uri(uri: str) -> str:
     """An address in one canonical spelling, however engines and people write it."""
     return re.sub(r"^file:(//)?(?=/)", "", uri).rstrip("/")
 
@@ -133,9 +133,9 @@ def table_totals(queries: Sequence[QueryLine], pinned: Iterable[Pinned]) -> tupl
     scans: dict[str, list[tuple[QueryLine, AuditedScan]]] = {}
     for query in queries:
         for table in query.tables:
-            scans.setdefault(place(table.uri), []).append((query, table))
+            scans.setdefault(canonical_uri(table.uri), []).append((query, table))
     # If a table has several names, the first one counts.
-    by_address = {place(table_pin.uri): table_pin for table_pin in reversed(list(pinned))}
+    by_address = {canonical_uri(table_pin.uri): table_pin for table_pin in reversed(list(pinned))}
     lines = [_table(table_pin, scans.get(address, [])) for address, table_pin in by_address.items()]
     return tuple(sorted(lines, key=_worst))
 

@@ -48,7 +48,7 @@ def _line(line: InventoriedTable) -> Json:
         "name": line.name,
         "uri": line.uri,
         "state": line.state,
-        **{name: None if line.found is None else getattr(line.found, name) for name in _ROW_FIELDS},
-        "read_at": None if line.found is None else line.found.read_at.isoformat(),
+        **{name: None if line.row is None else getattr(line.row, name) for name in _ROW_FIELDS},
+        "read_at": None if line.row is None else line.row.read_at.isoformat(),
         "error": None if error is None else {"message": error.message, "hint": error.hint},
     }

@@ -49,7 +49,7 @@ class InventoriedTable(Struct, frozen=True):
     name: str
     uri: str
     state: str
-    found: TableRow | None = None
+    row: TableRow | None = None
     error: WhyscanError | None = None
 
 

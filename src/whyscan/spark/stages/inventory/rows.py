@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from msgspec import Struct
 
 from whyscan.pruning.exact import NOTHING
-from whyscan.pruning.mask import materialise, written_out
+from whyscan.pruning.mask import as_array, materialise
 from whyscan.reports.masked_records import masked_array
 from whyscan.reports.values import json_values
 from whyscan.spark.stages.inventory.bounds import BOUND, bounds
@@ -179,7 +179,7 @@ def _ends(column: Column, end: Vector | None, count: int) -> pa.StructArray:
     kind = arrow_type(column.type)
     if end is None or pa.types.is_null(kind):
         return pa.nulls(count, BOUND)
-    return bounds(column.type, written_out(end, count, kind))
+    return bounds(column.type, as_array(end, count, kind))
 
 
 def partition_values(files: Files, specs: Sequence[SpecLine]) -> pa.Array:

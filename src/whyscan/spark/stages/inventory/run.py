@@ -69,7 +69,7 @@ class InventorySettings(TypedDict, total=False):
     form: str
     options: Mapping[str, Any] | None
     partition_types: Mapping[str, Mapping[str, str]]
-    told: Callable[[str], None] | None
+    progress: Callable[[str], None] | None
 
 
 def inventory(
@@ -106,7 +106,7 @@ def write_inventory(
     place = inventory_at(output, settings.get("form", "parquet"))
     depth = depth_named(settings.get("depth", "files"))
     sources = sources_of(tables, settings.get("options"))
-    run = _Run(spark, place, depth, settings.get("told") or (lambda _: None))
+    run = _Run(spark, place, depth, settings.get("progress") or (lambda _: None))
     earlier = place.complete_rows(spark)
     lines = run.read_tables(sources, Opener(depth, earlier, settings.get("partition_types", {})))
     run.record_rollbacks(lines, {row.table: row for row in earlier.values()})
@@ -154,7 +154,7 @@ class _Run(Struct, frozen=True):
 
         Readers of the inventory take the row that was written last as the current snapshot.
         """
-        unchanged_rows = (line.found for line in lines.values() if line.state == UNCHANGED)
+        unchanged_rows = (line.row for line in lines.values() if line.state == UNCHANGED)
         now = datetime.now(UTC)
         rolled_back = [
             replace(row, read_at=now)

@@ -33,7 +33,7 @@ def text(run: InventoryRun, page: Page | None = None) -> str:
 def answer(run: InventoryRun) -> str:
     """The run in one line."""
     states = [line.state for line in run.tables]
-    containers = sum(line.found.containers for line in run.tables if line.found is not None)
+    containers = sum(line.row.containers for line in run.tables if line.row is not None)
     parts = [f"{states.count(READ):,} read", f"{states.count(UNCHANGED):,} unchanged"]
     if run.failed:
         parts.append(f"{len(run.failed):,} failed")
@@ -42,7 +42,7 @@ def answer(run: InventoryRun) -> str:
 
 
 def _row(line: InventoriedTable) -> tuple[str, ...]:
-    name, row = inert(line.name), line.found
+    name, row = inert(line.name), line.row
     if row is None:
         return (name, *[""] * (len(HEAD) - 2), line.state)
     return (
@@ -70,7 +70,7 @@ def _failed(run: InventoryRun, page: Page) -> Iterator[str]:
 def _unopened(run: InventoryRun) -> Iterator[str]:
     """One line per table with files without row groups: missing, empty or not Parquet."""
     for line in run.tables:
-        row = line.found
+        row = line.row
         if row is None or row.files_opened is None or row.files_opened == row.files:
             continue
         left = counted(row.files - row.files_opened, "file")

@@ -24,7 +24,7 @@ from msgspec import Struct
 
 from whyscan.errors import UsageError
 from whyscan.spark.errors import of_spark, uncarried
-from whyscan.spark.stage_output import TableFormat, append, form_named, refuse_another
+from whyscan.spark.stage_output import TableFormat, append, format_named, refuse_another
 from whyscan.spark.stages.inventory import direct
 from whyscan.spark.stages.inventory.report import TableRow
 from whyscan.spark.stages.inventory.rows import SCHEMA
@@ -154,7 +154,7 @@ def _read_at(row: TableRow) -> datetime:
 
 def inventory_at(place: str, form: str) -> InventoryStore:
     """The inventory at a folder or in a namespace, by the name of its format."""
-    chosen = form_named(form)
+    chosen = format_named(form)
     if chosen is TableFormat.ICEBERG and "/" in place:
         raise UsageError(
             f"{place!r} names no namespace of a catalog",

@@ -15,7 +15,7 @@ from msgspec import Struct
 from whyscan.planning.plan.judgement import flags
 from whyscan.pruning.exact import NOTHING
 from whyscan.pruning.interval import Interval
-from whyscan.pruning.mask import either, known, written_out
+from whyscan.pruning.mask import as_array, either, has_value
 from whyscan.reports.values import json_values
 from whyscan.spark.stages.verify.result import Contradiction, Lie
 from whyscan.tree.arrow import arrow_type
@@ -167,7 +167,7 @@ class _LieFinder(Struct, frozen=True):
             ("lower", interval.lower, counts.least, pc.less),
             ("upper", interval.upper, counts.greatest, pc.greater),
         ):
-            recorded = written_out(bound, count, kind)
+            recorded = as_array(bound, count, kind)
             wrong = beyond(extreme, recorded)
             yield from self._each(quantity, wrong, recorded, extreme, self.column.type)
 
@@ -235,7 +235,7 @@ def _contradiction(
     interval = containers.statistics.get(column.path)
     named = ()
     if interval is not None:
-        speaks = either(known(interval.lower), known(interval.upper), interval.counted)
+        speaks = either(has_value(interval.lower), has_value(interval.upper), interval.counted)
         silent = np.flatnonzero(~flags(speaks, containers.count))
         if len(silent) == count:
             named = tuple(dict.fromkeys(paths.take(pa.array(silent[:MOST_NAMED])).to_pylist()))

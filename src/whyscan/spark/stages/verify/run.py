@@ -221,7 +221,7 @@ def _plan_counts(plan: ScanPlan) -> PlanCounts:
 
 def _row_groups_kept(evidence: Evidence, files: Flags) -> tuple[int | None, int | None]:
     """The number of kept row groups and of their rows; None if footers were not opened."""
-    groups, judgement = evidence.groups, evidence.group_judgement
+    groups, judgement = evidence.row_groups, evidence.row_group_judgement
     if groups is None or judgement is None or groups.unchecked:
         return None, None
     left = judgement.kept & files[groups.owners.to_numpy()]

@@ -68,7 +68,7 @@ def verdicts(evidence: Evidence, observed: Observed) -> tuple[Verdicts, ...]:
 
 def _row_groups(evidence: Evidence, observed: Observed) -> Verdicts | None:
     """The verdicts of row groups; `some` for files whose footers the plan did not open."""
-    groups, judgement = evidence.groups, evidence.group_judgement
+    groups, judgement = evidence.row_groups, evidence.row_group_judgement
     if groups is None or judgement is None:
         return None
     kept = np.ones(len(observed.file), np.bool_)

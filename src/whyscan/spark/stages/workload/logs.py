@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 
 from whyscan.errors import StorageError, TableError, UsageError
-from whyscan.tables.storage.connections import everywhere
+from whyscan.tables.storage.connections import portable_options
 from whyscan.tables.storage.disk import is_folder, is_there, require_regular
 from whyscan.tables.storage.locations import glob_regex, parse, recorded_folder
 
@@ -124,7 +124,7 @@ def find_logs(
         raise UsageError("no workload was named", hint="name a file, a folder or a glob")
     files_by_name: dict[str, QueryLogFile] = {}
     for text in named:
-        files = list(_files(text, everywhere(text, options or {})))
+        files = list(_files(text, portable_options(text, options or {})))
         if not files:
             raise TableError(f"there is no log in {text}")
         files_by_name |= {file.shown: file for file in files}

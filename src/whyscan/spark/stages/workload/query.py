@@ -76,19 +76,19 @@ class Workload(Struct, frozen=True):
     unparsed: tuple[Unparsed, ...] = ()
 
     @property
-    def taken(self) -> int:
+    def query_entries(self) -> int:
         """The number of log entries that are queries: runs, not distinct texts."""
         return sum(query.times for query in self.queries)
 
     @property
-    def left(self) -> int:
+    def unparsed_entries(self) -> int:
         """The number of log entries that are no queries; `unparsed` lists them."""
         return sum(entry.times for entry in self.unparsed)
 
     @property
     def entries(self) -> int:
         """The number of all log entries."""
-        return self.taken + self.left
+        return self.query_entries + self.unparsed_entries
 
 
 def grouped(queries: Iterable[Query]) -> tuple[Query, ...]:

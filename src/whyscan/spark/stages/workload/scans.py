@@ -15,11 +15,11 @@ from whyscan.predicate.syntax.session import Session
 from whyscan.spark.errors import uncarried
 from whyscan.spark.pinned_tables import Tables, pin, pin_all
 from whyscan.spark.sessions import cores
-from whyscan.spark.stages.audit.totals import place
+from whyscan.spark.stages.audit.totals import canonical_uri
 from whyscan.spark.stages.workload.frames import TASKS_A_CORE
 from whyscan.spark.stages.workload.query_shapes import shape_of
 from whyscan.spark.tables import NamedTable
-from whyscan.statements.scans import leaves_of, predicate, read
+from whyscan.statements.scans import bind_statement, placed_scans, predicate_of
 from whyscan.statements.sql.table_names import Catalogue
 
 if TYPE_CHECKING:
@@ -109,18 +109,18 @@ class NamedTables(Tables):
 
     def __init__(self, pinned: Sequence[Pinned]) -> None:
         super().__init__(pinned)
-        self._by_place = {place(table.uri): table.name for table in pinned}
+        self._by_place = {canonical_uri(table.uri): table.name for table in pinned}
         self._options = pinned[0].options if pinned else {}
 
     def run_name(self, name: str) -> str:
         """The run's name of a table that a query names, maybe by its path."""
-        return self._by_place.get(place(_FORMAT.sub("", name)), name)
+        return self._by_place.get(canonical_uri(_FORMAT.sub("", name)), name)
 
     def opened(self, name: str, version: WrittenVersion | None) -> Snapshot:
         run_name = self.run_name(name)
         if run_name not in self._pinned:
             self._pinned[run_name] = replace(
-                pin(NamedTable(run_name, run_name, self._options)), given=False
+                pin(NamedTable(run_name, run_name, self._options)), declared=False
             )
         return super().opened(run_name, version)
 
@@ -139,10 +139,10 @@ def scans_of(query: Query, tables: NamedTables, timezone: str) -> Iterator[dict[
     }
     session = Session(query.dialect, timezone)
     try:
-        statement = read(
+        statement = bind_statement(
             query.text, Catalogue(tables, tables.opened, within=query.within), session, Options()
         )
-        leaves = leaves_of(statement)
+        leaves = placed_scans(statement)
     except WhyscanError as error:
         yield row | {"unparsed": error.message}
         return
@@ -156,6 +156,6 @@ def scans_of(query: Query, tables: NamedTables, timezone: str) -> Iterator[dict[
         yield row | {
             "table": tables.run_name(leaf.base.name),
             "alias": leaf.source.alias,
-            "predicate": predicate(leaf.facts, statement).text,
+            "predicate": predicate_of(leaf.facts, statement).text,
             "columns": list(leaf.columns),
         }

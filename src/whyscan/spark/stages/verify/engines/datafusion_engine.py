@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from whyscan.spark.stages.verify.engines.engine import EngineAnswer, EngineRefusal, one_line
-from whyscan.tables.file_columns import given_as
+from whyscan.tables.file_columns import result_type
 from whyscan.tables.parquet.snapshot import ParquetSnapshot
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def open_datafusion(target: Target) -> DataFusionEngine:
         raise EngineRefusal("only files on this machine are asked for")
     config = SessionConfig({"datafusion.execution.time_zone": target.timezone})
     context = SessionContext(config)
-    fields = [(f.name, given_as(f.type)) for f in snapshot.partitions.fields]
+    fields = [(f.name, result_type(f.type)) for f in snapshot.partitions.fields]
     try:
         context.register_parquet(
             "t", snapshot.store.folder, table_partition_cols=fields, parquet_pruning=True
