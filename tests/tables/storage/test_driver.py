@@ -124,8 +124,8 @@ def test_an_inventory_has_the_checkpoint_read_by_executors_alone(
 OPENED = """
 import json, re, sys
 from pathlib import Path
-from whyscan.spark.inventory.opening import Opener, sources_of
-from whyscan.spark.inventory.reading import Depth
+from whyscan.spark.stages.inventory.opening import Opener, sources_of
+from whyscan.spark.stages.inventory.reading import Depth
 
 def most():
     return int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) * 1024
