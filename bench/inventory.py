@@ -25,8 +25,8 @@ MANY, FEW = 1_000_000, 10_000
 DRIVER = """
 import re, sys
 from whyscan.spark.stages.inventory.opening import Opener, sources_of
-from whyscan.spark.stages.inventory.reading import Depth
-list(Opener(Depth.FILES).open_all(sources_of([sys.argv[1]], None)))
+from whyscan.spark.stages.inventory.reading import InventoryDepth
+list(Opener(InventoryDepth.FILES).open_all(sources_of([sys.argv[1]], None)))
 print(int(re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1]) / 1024)
 """
 

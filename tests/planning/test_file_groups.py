@@ -32,7 +32,7 @@ CUT = Recording(Collected.YES, prefix=2, longer="longer")
 @pytest.fixture(autouse=True)
 def few_files_in_blocks(monkeypatch):
     monkeypatch.setattr(cached_snapshot, "BLOCKS_FROM", 1)
-    monkeypatch.setattr(cached_snapshot, "arranged", _as_they_come)
+    monkeypatch.setattr(cached_snapshot, "make_blocks", _as_they_come)
     monkeypatch.setattr(blockwise, "WORTH_WHILE", 0)
 
 

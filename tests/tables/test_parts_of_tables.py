@@ -66,7 +66,6 @@ REFUSED: dict[str, tuple[str, str]] = {
     "a file of Iceberg": ("iceberg/data/f.parquet", "iceberg"),
     "the data of Iceberg without a hint": ("unhinted/data", "unhinted"),
     "a folder of Hudi": ("hudi/2024", "hudi"),
-    "a folder that holds tables": ("", "unhinted"),
 }
 OPENED = {
     "Hive beside Delta": ("hive", 6),
@@ -86,6 +85,14 @@ def test_a_part_of_a_table_is_refused_with_the_tables_path(lake, named, table):
         whyscan.open(place_of(lake, named))
     assert f"table {lake}/{table}" in error.value.message
     assert f"open {lake}/{table}:" in error.value.hint
+
+
+def test_a_folder_of_files_that_holds_tables_is_refused(lake):
+    file = next((lake / "hive").rglob("*.parquet"))
+    (lake / "top.parquet").write_bytes(file.read_bytes())
+
+    with pytest.raises(TableError, match=f"{lake} holds files of the Iceberg table {lake}/"):
+        whyscan.open(lake)
 
 
 def test_a_file_of_delta_is_refused_and_opened_as_a_file(lake):

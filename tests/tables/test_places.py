@@ -100,7 +100,6 @@ def test_a_folder_of_tables_names_them(tmp_path, names, shown, first, glob):
 
 TABLES = {
     "plain files in folders": ("a/x.parquet", "b/x.parquet"),
-    "files of its own": ("x.parquet", "old/_delta_log/0.json", "old/x.parquet"),
     "partitions": ("k=1/x.parquet", "k=2/x.parquet"),
 }
 

@@ -43,6 +43,7 @@ from whyscan.tree.nodes import (
     type_of,
     walk,
 )
+from whyscan.tree.types import BinaryType, StringType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -91,7 +92,7 @@ def truth_of(expression: Expression, batch: ContainerBatch) -> Truth:
         case IsNull():
             return truth.is_null(interval_of(expression.operand, batch))
         case Like():
-            return like(interval_of(expression.operand, batch), expression)
+            return like(_text_argument(expression.operand, batch), expression)
         case Opaque():
             return truth.ANY
         case _:
@@ -115,7 +116,7 @@ def interval_of(expression: Expression, batch: ContainerBatch) -> Interval:
         case Call(function="nullif", arguments=(first, second)) if _are_the_same(first, second):
             return replace(only_null(expression.type), raises=interval_of(first, batch).raises)
         case Call():
-            arguments = [interval_of(e, batch) for e in expression.arguments]
+            arguments = [_text_argument(e, batch) for e in expression.arguments]
             if is_transform(expression):
                 return transform_interval(expression, arguments, batch.containers)
             return apply(expression, arguments, batch.zone)
@@ -125,6 +126,26 @@ def interval_of(expression: Expression, batch: ContainerBatch) -> Interval:
             return _case(expression, batch)
         case _:
             return truth.to_boolean(truth_of(expression, batch))
+
+
+def _text_argument(expression: Expression, batch: ContainerBatch) -> Interval:
+    """The interval of a function's argument, without bounds where a text may not be UTF-8.
+
+    The rules of text functions hold for UTF-8, above whose bytes 0xFF stands. A cast from binary
+    to string keeps every byte, 0xFF among them.
+    """
+    x = interval_of(expression, batch)
+    if isinstance(x.type, StringType) and any(_is_text_of_bytes(node) for node in walk(expression)):
+        return replace(x, lower=None, upper=None)
+    return x
+
+
+def _is_text_of_bytes(node: Expression) -> bool:
+    return (
+        isinstance(node, Cast)
+        and isinstance(node.type, StringType)
+        and isinstance(type_of(node.operand), BinaryType)
+    )
 
 
 def conjoin(

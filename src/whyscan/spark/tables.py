@@ -46,7 +46,7 @@ class NamedTable(Struct, frozen=True):
 
     def __repr__(self) -> str:
         """Without the options: some of them are secrets."""
-        return f"Source({self.name!r}, {self.uri!r})"
+        return f"NamedTable({self.name!r}, {self.uri!r})"
 
     def __reduce__(self) -> tuple[type[NamedTable], tuple[object, ...]]:
         return NamedTable, (self.name, self.uri, dict(self.options), self.snapshot)

@@ -105,10 +105,8 @@ def _open_files(
     from whyscan.tables.parquet.paths import is_visible_folder
     from whyscan.tables.parquet.snapshot import open_parquet
     from whyscan.tables.parquet.type_names import type_named
-    from whyscan.tables.storage.locations import find, refuse_folder_of_tables
+    from whyscan.tables.storage.locations import find
 
     types = {name: type_named(text) for name, text in partition_types.items()}
     located = find(locations, options, is_visible_folder)
-    if len(locations) == 1:
-        refuse_folder_of_tables(locations[0], located)
     return open_parquet(located.store, located.objects, types)

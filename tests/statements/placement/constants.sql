@@ -33,7 +33,7 @@ orders c: month = 2
 SELECT a.id FROM orders a JOIN users u ON a.day > u.born WHERE u.born = DATE '2024-03-01'
 --
 orders a: day > DATE '2024-03-01'
-users u: born = CAST('2024-03-01' AS DATE)
+users u: born = DATE '2024-03-01'
 
 == a range that starts and ends at constants
 -- spark

@@ -244,12 +244,13 @@ def test_every_codec(lake, codec):
 
 def test_a_folder_is_iceberg_by_its_metadata_files(history, tmp_path):
     assert whyscan.open(history.folder).format == "iceberg"
-    (tmp_path / "metadata").mkdir()
-    (tmp_path / "metadata" / ".v1.metadata.json.crc").write_text("")
-    pq.write_table(pa.table({"a": [1]}), tmp_path / "metadata" / "f.parquet")
-    assert whyscan.open(tmp_path).format == "parquet"
+    folder = tmp_path / "files"
+    (folder / "metadata").mkdir(parents=True)
+    (folder / "metadata" / ".v1.metadata.json.crc").write_text("")
+    pq.write_table(pa.table({"a": [1]}), folder / "metadata" / "f.parquet")
+    assert whyscan.open(folder).format == "parquet"
     with pytest.raises(TableError, match="has no Iceberg metadata"):
-        open_iceberg(local_store(str(tmp_path)))
+        open_iceberg(local_store(str(folder)))
 
 
 def test_manifests_ruled_out_stay_closed(lake):

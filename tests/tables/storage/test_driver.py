@@ -125,15 +125,15 @@ OPENED = """
 import json, re, sys
 from pathlib import Path
 from whyscan.spark.stages.inventory.opening import Opener, sources_of
-from whyscan.spark.stages.inventory.reading import Depth
+from whyscan.spark.stages.inventory.reading import InventoryDepth
 
 def most():
     return int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) * 1024
 
 small, large, options = json.load(sys.stdin)
-list(Opener(Depth.FILES).open_all(sources_of([small], options)))
+list(Opener(InventoryDepth.FILES).open_all(sources_of([small], options)))
 before = most()
-(opened,) = Opener(Depth.FILES).open_all(sources_of([large], options))
+(opened,) = Opener(InventoryDepth.FILES).open_all(sources_of([large], options))
 print(most() - before, len(opened.parts))
 """
 

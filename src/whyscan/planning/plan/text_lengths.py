@@ -34,11 +34,16 @@ def makes_little(
 ) -> bool:
     """The texts that the expression makes of these column values stay short."""
     longest = {c.path: _longest(array) for c, array in zip(columns, values, strict=True)}
+    greatest = {
+        c.path: pc.max(array).as_py() or 0
+        for c, array in zip(columns, values, strict=True)
+        if pa.types.is_integer(array.type)
+    }
     made = 0
     lengths: dict[int, int] = {}
     for node in reversed(list(walk(expression))):
         inner = [lengths[id(part)] for part in children(node)]
-        length = _length(node, inner, longest)
+        length = _length(node, inner, longest, greatest)
         if isinstance(node, Call):
             made += length
         if made > LONGEST_TEXTS or length > MAX_CHARACTERS:
@@ -54,7 +59,12 @@ def _longest(values: pa.Array) -> int:
     return pc.max(pc.binary_length(values)).as_py() or 0
 
 
-def _length(node: Expression, inner: Sequence[int], longest: Mapping[Path, int]) -> int:
+def _length(
+    node: Expression,
+    inner: Sequence[int],
+    longest: Mapping[Path, int],
+    greatest: Mapping[Path, int],
+) -> int:
     """An upper bound of the characters of a node's value; `inner` are those of its operands."""
     match node:
         case Column():
@@ -71,6 +81,8 @@ def _length(node: Expression, inner: Sequence[int], longest: Mapping[Path, int])
             match node.arguments[1]:
                 case Literal(value=int() as times):
                     return inner[0] * max(times, 0)
+                case Column(path=path) if path in greatest:
+                    return inner[0] * max(greatest[path], 0)
                 case _:
                     return LONGEST_TEXTS + 1
         case Call(function="md5"):

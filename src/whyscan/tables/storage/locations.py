@@ -94,13 +94,16 @@ def find(
     objects = pa.concat_tables(matching)
     if len(matching) > 1:
         objects = _distinct(objects)
+    located = LocatedObjects(store, objects.sort_by("path").combine_chunks())
     if not read_as_files(options):
+        address = locations[0].store
         inside = [p.path.rpartition("/")[0] if _is_file(p) else p.path for p in locations]
-        table = root_above(store, inside) or root_below(
-            store, root, listed, objects, has_log=folders.has_log
-        )
-        refuse_inside(table, store, locations[0].store, named[0])
-    return LocatedObjects(store, objects.sort_by("path").combine_chunks())
+        refuse_inside(root_above(store, inside), store, address, named[0])
+        if len(named) == 1:
+            _refuse_folder_of_tables(named[0], located)
+        below = root_below(store, root, listed, objects, has_log=folders.has_log)
+        refuse_inside(below, store, address, named[0])
+    return located
 
 
 def folder_of(named: str, options: Mapping[str, Any]) -> Store | None:
@@ -311,7 +314,7 @@ def _glob_piece(piece: str) -> str:
     return re.escape(piece)
 
 
-def refuse_folder_of_tables(named: str, located: LocatedObjects) -> None:
+def _refuse_folder_of_tables(named: str, located: LocatedObjects) -> None:
     """Refuse a folder that contains Delta or Iceberg tables and no Parquet files itself.
 
     Read as one table, its files would show deleted rows and mix the rows of several tables.

@@ -34,7 +34,7 @@ def users(tmp_path):
 DYING = """
 import os, sys
 from whyscan.spark import session, write_inventory
-from whyscan.spark.inventory import opening
+from whyscan.spark.stages.inventory import opening
 
 table, out, died = sys.argv[1:]
 

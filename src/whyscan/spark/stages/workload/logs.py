@@ -55,7 +55,7 @@ class QueryLogFile(Struct, frozen=True):
 
     def __repr__(self) -> str:
         """Without the options: some of them are secrets."""
-        return f"LogFile({self.shown!r})"
+        return f"QueryLogFile({self.shown!r})"
 
     def __reduce__(self) -> tuple[type[QueryLogFile], tuple[Any, ...]]:
         return QueryLogFile, (self.folder, self.path, self.size, dict(self.options), self.content)
