@@ -15,7 +15,7 @@ from msgspec import Struct
 from whyscan.planning.plan.judgement import flags
 from whyscan.pruning.exact import NOTHING
 from whyscan.pruning.interval import Interval
-from whyscan.pruning.mask import as_array, either, has_value
+from whyscan.pruning.mask import as_array, either, has_value, opposite
 from whyscan.reports.values import json_values
 from whyscan.spark.stages.verify.result import Contradiction, Lie
 from whyscan.tree.arrow import arrow_type
@@ -229,17 +229,22 @@ def _contradiction(
 ) -> Contradiction:
     """The contradiction of one column.
 
-    Its paths are the containers without statistics, if these are exactly the contradicting ones.
+    Its paths are the containers without bounds, or without any statistics, if these are exactly the
+    contradicting ones: crossed bounds are dropped alone, an impossible count drops everything.
     """
     count, containers = level_containers.contradictions, level_containers.containers
     interval = containers.statistics.get(column.path)
-    named = ()
-    if interval is not None:
-        speaks = either(has_value(interval.lower), has_value(interval.upper), interval.counted)
+    name = ".".join(column.path)
+    if interval is None:
+        return Contradiction(level, name, count, ())
+    bounded = either(has_value(interval.lower), has_value(interval.upper))
+    only_null = opposite(interval.present)
+    for speaks in (bounded, either(bounded, only_null), either(bounded, interval.counted)):
         silent = np.flatnonzero(~flags(speaks, containers.count))
         if len(silent) == count:
-            named = tuple(dict.fromkeys(paths.take(pa.array(silent[:MOST_NAMED])).to_pylist()))
-    return Contradiction(level, ".".join(column.path), count, named)
+            named = paths.take(pa.array(silent[:MOST_NAMED])).to_pylist()
+            return Contradiction(level, name, count, tuple(dict.fromkeys(named)))
+    return Contradiction(level, name, count, ())
 
 
 def rolled_up(table: pa.Table, key: str) -> pa.Table:
