@@ -14,7 +14,7 @@ def planned(table, predicate, joined=(), **options):
     """A plan in which the conjuncts at `joined` came from a join; no predicate keeps all rows."""
     bound = bind(predicate or "TRUE", table.schema(), Session())
     conjuncts = tuple(
-        replace(conjunct, joined=at in joined) for at, conjunct in enumerate(bound.conjuncts)
+        replace(conjunct, from_join=at in joined) for at, conjunct in enumerate(bound.conjuncts)
     )
     conjuncts = conjuncts if predicate else ()
     return make_plan(table, replace(bound, conjuncts=conjuncts), Options(**options))

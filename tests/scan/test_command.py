@@ -94,7 +94,7 @@ def test_an_interrupted_write_leaves_nothing(table, tmp_path, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(row_formats._Gathered, "write", interrupted)
+    monkeypatch.setattr(row_formats._RowGroupWriter, "write", interrupted)
 
     assert run(["scan", table, "-o", str(tmp_path / "out.parquet")]) == 130
     assert [path.name for path in tmp_path.iterdir()] == ["table"]

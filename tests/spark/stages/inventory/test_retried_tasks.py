@@ -60,7 +60,7 @@ run = write_inventory(spark, {"users": table}, out, depth="row-groups")
 rows = spark.read.parquet(run.containers_at).groupBy("level").count().collect()
 print(sorted((row["level"], row["count"]) for row in rows))
 (line,) = run.tables
-print(line.found.files, line.found.row_groups, os.path.exists(died))
+print(line.row.files, line.row.row_groups, os.path.exists(died))
 spark.stop()
 """
 

@@ -129,7 +129,7 @@ def test_nan_that_no_bound_tells_of_is_lost_by_duckdb_and_kept_by_the_plan(tmp_p
     found, (read,) = ask(in_files(tmp_path, writer, parts), "x >= 100")
     (proof,) = found.tables[0].predicates
 
-    assert (proof.found, proof.lost, proof.planned.files_kept) == (3, (), 3)
+    assert (proof.rows_true, proof.lost, proof.planned.files_kept) == (3, (), 3)
     assert (read.rows, read.files, read.sound) == (0, 0, False)
     assert "duckdb returns 0 rows instead of 3: x >= 100" in text(found)
     assert found.exit_code == 1
@@ -142,7 +142,7 @@ def test_a_partition_column_under_another_name_is_lost_by_duckdb(spark, tmp_path
     found, (by_day, by_id) = ask(tmp_path / "t", "day = DATE '2024-01-02'", "id = 30")
 
     assert (by_day.rows, by_day.sound, by_id.rows, by_id.sound) == (0, False, 1, True)
-    assert found.tables[0].predicates[0].found == 20
+    assert found.tables[0].predicates[0].rows_true == 20
     assert found.exit_code == 1
 
 
