@@ -268,14 +268,14 @@ MUTANTS = (
     Mutant(
         "a NaN that may be there has no place in the order",
         "rows/topk.py",
-        "        found = extreme(found, np.where(nan, greatest, missing))\n",
+        "        places = extreme(places, np.where(nan, greatest, missing))\n",
         "",
         "planning",
     ),
     Mutant(
         "a NULL that may be there has no place in the order",
         "rows/topk.py",
-        "        found = extreme(found, np.where(nulls, nowhere, missing))\n",
+        "        places = extreme(places, np.where(nulls, nowhere, missing))\n",
         "",
         "planning",
     ),
@@ -303,8 +303,8 @@ MUTANTS = (
     Mutant(
         "rows that may match stand in for others",
         "plan/matching_rows.py",
-        "sure = np.where(found.every, ",
-        "sure = np.where(found.kept, ",
+        "sure = np.where(judgement.every, ",
+        "sure = np.where(judgement.kept, ",
         "planning",
     ),
     Mutant(
@@ -352,8 +352,8 @@ MUTANTS = (
     Mutant(
         "a bound is a value of some row",
         "rows/answers.py",
-        "(here(exact.upper) & rows.whole[kept]) | alone",
-        "rows.whole[kept] | alone",
+        "(kept_flags(exact.upper) & rows.whole[kept]) | attained",
+        "rows.whole[kept] | attained",
         "planning",
     ),
     Mutant(

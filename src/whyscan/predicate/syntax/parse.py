@@ -163,7 +163,10 @@ def tokenize(text: str, dialect: Dialect) -> list[Token]:
             hint="close the quotes",
         ) from error
     if len(tokens) > tokens_.MAX_TOKENS:
-        raise SyntaxProblem(f"the SQL has more than {tokens_.MAX_TOKENS:,} tokens")
+        raise SyntaxProblem(
+            f"the SQL has more than {tokens_.MAX_TOKENS:,} tokens",
+            hint="write it in parts, or with fewer values",
+        )
     tokens_.check_shifts(tokens, text)
     keywords.check_numbers(tokens, text)
     if type(dialect).__name__.lower() in _SPARK_DIALECTS:

@@ -212,12 +212,14 @@ def test_spark_writes_the_rows_that_executors_write(spark, lake, tmp_path, monke
     monkeypatch.setattr(direct, "is_local", lambda *_: False)
     there = write_inventory(spark, lake, str(tmp_path / "there"))
     assert contents(spark, there) == contents(spark, here)
-    counted = [[(f.manifests, f.files, f.bytes, f.rows) for f in rows_of(r)] for r in (here, there)]
+    counted = [
+        [(f.manifests, f.files, f.bytes, f.rows) for f in table_rows(r)] for r in (here, there)
+    ]
     assert counted[0] == counted[1]
     assert not list(Path(here.containers_at).glob("_*"))
 
 
-def rows_of(run):
+def table_rows(run):
     return [line.row for line in run.tables]
 
 
