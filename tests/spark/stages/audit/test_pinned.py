@@ -14,4 +14,4 @@ TEXTS = (
 def test_what_queries_ask_by_is_read_at_once_the_most_asked_first(lake):
     sales = Tables([pin(NamedTable("sales", lake["sales"]))], TEXTS)["sales"]
 
-    assert [column.path for column in sales.named] == [("ts",), ("country",)]
+    assert [column.path for column in sales.expected_columns] == [("ts",), ("country",)]
