@@ -181,3 +181,25 @@ def test_what_is_never_boolean_is_refused_wherever_a_condition_stands(value):
 
 def test_what_may_be_boolean_is_not_refused():
     assert isinstance(bind("b AND my_udf(age)", PEOPLE).conjuncts[1].expression, Opaque)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "n NOT BETWEEN -4 AND 9",
+        "n NOT BETWEEN - 4 AND + 9 AND n NOT BETWEEN -1 AND -n",
+        "(n + 1) NOT BETWEEN -4 AND 9",
+        "abs(n) NOT BETWEEN -4 AND 9",
+        "5 NOT BETWEEN -1 AND n",
+        "CASE WHEN n NOT BETWEEN -1 AND 1 THEN n ELSE -n END = 1",
+        "n IS NOT DISTINCT FROM -1",
+        "n NOT IN (-1, +1)",
+        "n BETWEEN -4 AND -2 OR NOT n BETWEEN -4 AND 9",
+    ],
+)
+def test_an_operator_before_a_sign_is_no_column(text):
+    schema = Schema((Field("n", INT),))
+
+    predicate = bind(text, schema)
+
+    assert [column.path for column in predicate.columns()] == [("n",)]

@@ -104,7 +104,7 @@ def test_options_travel_and_are_never_shown():
     assert there == source
     assert there.options["secret_access_key"] == "hush"
     assert "hush" not in repr(source)
-    assert repr(source) == "Source('users', 's3://lake/users')"
+    assert repr(source) == "NamedTable('users', 's3://lake/users')"
 
 
 def test_a_source_has_no_options_unless_they_are_given():

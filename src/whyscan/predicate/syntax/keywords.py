@@ -110,12 +110,20 @@ def _is_between_value_borders(
     after = tokens[index + 1].token_type if index + 1 < len(tokens) else None
     if before is not None and before not in _BEFORE_A_VALUE:
         return False
+    if before is TokenType.NOT and index > 1 and not _begins_a_value(new_tokens[index - 2]):
+        # A value stands before the NOT: the word is an operator, as in `x NOT BETWEEN -1 AND 1`.
+        return False
     if before is None and after is TokenType.OR:
         # For example CREATE OR REPLACE.
         return False
     if after in _SIGNS and tokens[index].text.lower() in _BEFORE_A_SIGN:
         return False
     return after is None or after in _AFTER_A_VALUE
+
+
+def _begins_a_value(token: Token) -> bool:
+    """Whether a value can begin behind the token: `AND NOT x`, but not `y NOT x`."""
+    return token.token_type in _BEFORE_A_VALUE
 
 
 def check_numbers(tokens: Sequence[Token], text: str) -> None:
