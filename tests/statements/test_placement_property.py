@@ -83,6 +83,11 @@ TRAPS = (
     """SELECT * FROM (SELECT k, s FROM t1) PIVOT (count(*) FOR s IN ('a', 'bx') GROUP BY k)
        WHERE k > 3""",
     "FROM t1 SELECT k WHERE k > 3",
+    """SELECT t1.k FROM t1 JOIN (t2 JOIN t3 ON t2.k = t3.k) ON t1.k = t2.k
+       SEMI JOIN t4 ON t1.k = t4.k AND t4.v > 3""",
+    "SELECT * FROM (t1 JOIN t2 ON t1.k = t2.k) ANTI JOIN t3 ON t1.k = t3.k AND t2.v > 3",
+    """SELECT t1.k, t4.v FROM (t1 LEFT JOIN t2 ON t1.k = t2.k) SEMI JOIN t3 ON t2.v = t3.v
+       LEFT JOIN t4 ON t4.k = t1.k AND t4.v > 2""",
     "SELECT u FROM (SELECT unnest([k, v]) AS u FROM t1 WHERE k > 2) WHERE u > 4",
     "SELECT k FROM t1 WHERE random() < 2 AND k > 3",
 )

@@ -245,3 +245,11 @@ SELECT u.name FROM users u JOIN LATERAL (SELECT * FROM orders o WHERE o.user_id 
 --
 users u: user_id = 22
 orders o: month = 2 AND user_id = 22
+
+== a semi join behind joins in parentheses
+-- duckdb
+SELECT o.id FROM (orders o JOIN items i ON o.item_id = i.item_id) SEMI JOIN users u ON o.month = u.user_id AND u.user_id = 3
+--
+orders o: month = 3
+items i: -
+users u: user_id = 3

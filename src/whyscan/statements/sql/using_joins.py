@@ -76,10 +76,14 @@ def _call(name: str, *arguments: exp.Expr) -> exp.Anonymous:
 
 
 def name_semi_joins(tree: exp.Expr) -> None:
-    """Rewrite `(a SEMI JOIN b ON …)` to `(SELECT * FROM a SEMI JOIN b ON …) a`.
+    """Rewrite the SEMI and ANTI joins whose names qualification does not resolve.
 
-    Only `a` is visible from outside, and qualification does not resolve names inside such
-    parentheses.
+    | written                           | rewritten                                         |
+    |-----------------------------------|---------------------------------------------------|
+    | `(a SEMI JOIN b ON …)`            | `(SELECT * FROM a SEMI JOIN b ON …) a`            |
+    | `FROM (a JOIN b) SEMI JOIN c ON x` | `FROM (a JOIN b) WHERE EXISTS (FROM c WHERE x)`  |
+
+    Only `a` is visible from outside of the first, and `c` nowhere outside of the second.
     """
     for table in list(tree.find_all(exp.Table)):
         joins, around = table.args.get("joins") or [], table.parent
@@ -91,6 +95,30 @@ def name_semi_joins(tree: exp.Expr) -> None:
         table.set("joins", None)
         query = exp.Select(expressions=[exp.Star()], from_=exp.From(this=table.copy()), joins=joins)
         around.replace(exp.Subquery(this=query, alias=alias))
+    for select in list(tree.find_all(exp.Select)):
+        _semi_joins_behind_parentheses(select)
+
+
+def _semi_joins_behind_parentheses(select: exp.Select) -> None:
+    """Make a SEMI or ANTI join that follows joins in parentheses a condition of WHERE.
+
+    That is the same as long as no RIGHT or FULL join follows: every other join keeps or
+    drops a row whatever the condition says about it.
+    """
+    start, joins = select.args.get("from_"), select.args.get("joins") or []
+    items = [*([] if start is None else [start.this]), *(join.this for join in joins)]
+    if all(item.alias or not isinstance(item, exp.Subquery | exp.Paren) for item in items):
+        return
+    for at, join in reversed(list(enumerate(joins))):
+        if (join.side or "").upper() in ("RIGHT", "FULL"):
+            return
+        on = join.args.get("on")
+        if join.is_semi_or_anti_join and on is not None and not join.method:
+            select.set("joins", joins := joins[:at] + joins[at + 1 :])
+            query = exp.Select(expressions=[exp.Literal.number(1)], from_=exp.From(this=join.this))
+            exists: exp.Expr = exp.Exists(this=query.where(on, copy=False))
+            negated = join.kind.upper() == "ANTI"
+            select.where(exp.Not(this=exists) if negated else exists, copy=False)
 
 
 def is_comma(join: exp.Join) -> bool:
