@@ -52,3 +52,18 @@ def test_a_value_that_was_read_still_removes_files(lake):
     report = whyscan.explain_sql(sql, lake, resolve_joins=True)
     # The last file holds NaN alone, and so has no bounds to go by.
     assert [file.path for file in report.scans[0].plan] == ["0.parquet", "3.parquet"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "kept"),
+    [
+        ("SELECT * FROM t JOIN v ON t.x = v.x WHERE v.x / v.x > 0.5 AND v.x < 5", {1, 3}),
+        ("SELECT * FROM t WHERE x <= (SELECT max(x) FROM v WHERE x / x > 0.5 AND x < 4)", {0, 3}),
+        ("SELECT * FROM t WHERE x >= (SELECT max(x) FROM v WHERE x / x > 9)", {0, 1, 2, 3}),
+    ],
+)
+def test_a_condition_that_cannot_run_on_rows_leaves_the_other_conditions(lake, sql, kept):
+    """DuckDB's `/` is no function of whyscan: the rows are read without this condition."""
+    report = whyscan.explain_sql(sql, lake, dialect="duckdb", resolve_joins=True)
+    files = {int(file.path.removesuffix(".parquet")) for file in report.scans[0].plan}
+    assert files == kept, report.scans[0].placed

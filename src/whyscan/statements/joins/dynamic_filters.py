@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
+from whyscan.errors import EvaluationProblem
 from whyscan.planning.plan.scan_plan import Depth
 from whyscan.statements.joins.edges import Origins
 from whyscan.statements.joins.scalar_subqueries import implied_fact, of_values, scalars
@@ -28,12 +29,12 @@ from whyscan.statements.joins.supply import (
     literal_text,
 )
 from whyscan.statements.placement.facts import Fact
-from whyscan.statements.records import Amount, Dynamic, Origin, Supply
+from whyscan.statements.records import Amount, Dynamic, Origin, Stayed, Supply
 from whyscan.statements.scans import placed_scans, predicate_of
 from whyscan.statements.sql.relations import without_key
 from whyscan.tree import arrow
 from whyscan.tree.lazy import lazy
-from whyscan.tree.nodes import Column, IsNull, Literal, Not, columns_of
+from whyscan.tree.nodes import Column, IsNull, Literal, Not, Opaque, columns_of, walk
 from whyscan.tree.rendering import to_sql
 from whyscan.tree.rewrite import substituted
 
@@ -190,19 +191,18 @@ class Dynamics:
         value_counts: dict[Column, int] = {}
         pending = {column.path[0] for column in self.suppliers()}
         pending |= {s.key for s in self.scalars if id(s.condition) not in self.answered}
-        skipped: list[str] = []
         while pending:
             key = min(pending, key=lambda k: (_rows(current[k]), k))
             pending.discard(key)
-            if _rows(current[key]) > most:
-                skipped.append(key)
+            read = None if _rows(current[key]) > most else self._values(current[key])
+            if read is None:
                 continue
-            values = self._values(current[key])
+            leaf, values = read
             value_counts.update({c: len(array) for c, array in values.items() if c is not None})
-            self._learn(run_time, current[key].leaf, values)
+            self._learn(run_time, leaf, values)
             current = self._planned(self._placed(run_time), current, Depth.FILES)
         final = self._planned(self._placed(run_time), self.static, self.statement.options.depth)
-        return Resolution(final, value_counts, tuple(skipped))
+        return Resolution(final, value_counts)
 
     def _learn(
         self, run_time: RunTimeValues, leaf: PlacedScan, values: Mapping[Column | None, pa.Array]
@@ -223,16 +223,37 @@ class Dynamics:
             if fact is not None:
                 run_time.values[id(scalar.condition)] = fact
 
-    def _values(self, planned: PlannedScan) -> dict[Column | None, pa.Array]:
-        """The distinct values of the columns that a scan supplies, read through its plan."""
+    def _values(
+        self, planned: PlannedScan
+    ) -> tuple[PlacedScan, dict[Column | None, pa.Array]] | None:
+        """The distinct values of the columns that a scan supplies, and the scan as it was read.
+
+        A condition that cannot be evaluated on rows is left out: more rows give more values, and
+        the condition is then one that stays above the scan. None where no other way is left.
+        """
         key = planned.leaf.source.key
         supplying = [*self.suppliers(), *filter(None, map(_keyed, self.scalars))]
         columns = [column for column in dict.fromkeys(supplying) if column.path[0] == key]
-        part_values = planned.plan.each(partial(_distinct, columns=columns))
-        return {
-            column: _united(parts, column)
-            for column, *parts in zip(columns, *part_values, strict=True)
-        }
+        for scan in (planned, self._without_opaque(planned)):
+            try:
+                part_values = scan.plan.each(partial(_distinct, columns=columns))
+            except EvaluationProblem:
+                continue
+            rows = zip(columns, *part_values, strict=True)
+            return scan.leaf, {column: _united(parts, column) for column, *parts in rows}
+        return None
+
+    def _without_opaque(self, planned: PlannedScan) -> PlannedScan:
+        """The scan without the conditions that whyscan cannot interpret."""
+        leaf = planned.leaf
+        opaque = [f for f in leaf.facts if any(isinstance(e, Opaque) for e in walk(f.expression))]
+        stayed = [Stayed(fact.written, "it cannot be evaluated on rows") for fact in opaque]
+        read = replace(
+            leaf,
+            facts=tuple(fact for fact in leaf.facts if fact not in opaque),
+            above=(*leaf.above, *stayed),
+        )
+        return self._planned([read], {leaf.source.key: planned}, Depth.FILES)[leaf.source.key]
 
     def report(self, key: str, resolution: Resolution | None) -> Dynamic | None:
         """The three amounts of one scan; None where no join supplies anything to it."""
@@ -279,13 +300,11 @@ class RunTimeValues(Struct, frozen=True):
 class Resolution(Struct, frozen=True):
     """The scans after values were read.
 
-    `value_counts` has the number of distinct values per column, `skipped` the scans that were too
-    large.
+    `value_counts` has the number of distinct values per column that was read.
     """
 
     scans: Mapping[str, PlannedScan]
     value_counts: Mapping[Column, int]
-    skipped: tuple[str, ...]
 
 
 def _keyed(scalar: Scalar) -> Column | None:
