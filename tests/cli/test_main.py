@@ -84,14 +84,14 @@ def test_a_mistake_of_our_own_is_one_line_and_a_hint(monkeypatch, capsysbinary):
     assert len(error.splitlines()) == 2
 
 
-def test_an_interrupt_ends_quietly_with_130(monkeypatch, capsysbinary):
+def test_an_interrupt_ends_with_130_and_one_line(monkeypatch, capsysbinary):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(main.whyscan, "main", interrupt)
 
     assert main.run([]) == 130
-    assert capsysbinary.readouterr() == (b"", b"")
+    assert capsysbinary.readouterr() == (b"", b"interrupted\n")
 
 
 def test_explaining_a_table_loads_neither_pandas_nor_duckdb(lake):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whyscan.cli.startup import begin, end
+from whyscan.cli.startup import Interrupts, begin, end
 from whyscan.errors import UsageError, WhyscanError
 
 if TYPE_CHECKING:
@@ -88,6 +88,11 @@ def main() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code."""
+    with Interrupts() as interrupts:
+        return _run(arguments, interrupts)
+
+
+def _run(arguments: Sequence[str], interrupts: Interrupts) -> int:
     try:
         code = whyscan.main(list(arguments), prog_name="whyscan", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -96,9 +101,9 @@ def run(arguments: Sequence[str]) -> int:
     except click.ClickException as error:
         return _print_error(_usage_error(error))
     except (click.Abort, KeyboardInterrupt):
-        return INTERRUPTED
+        return _print_interrupt()
     except WhyscanError as error:
-        return _print_error(error)
+        return _print_interrupt() if interrupts.any() else _print_error(error)
     except BrokenPipeError:
         from whyscan.cli.output import silence
 
@@ -107,7 +112,7 @@ def run(arguments: Sequence[str]) -> int:
     except MemoryError:
         return _print_error(_out_of_memory())
     except Exception as error:  # noqa: BLE001 - users never see a traceback
-        return _report_bug(error)
+        return _print_interrupt() if interrupts.any() else _report_bug(error)
     return code if isinstance(code, int) else 0
 
 
@@ -126,6 +131,13 @@ def _nearest(message: str, near: Sequence[str]) -> str:
     """Return the candidate that is most like the word that the message quotes."""
     wrong = message.split("'")[1] if message.count("'") > 1 else message
     return max(near, key=lambda word: difflib.SequenceMatcher(None, wrong, word).ratio())
+
+
+def _print_interrupt() -> int:
+    from whyscan.cli.output import complain
+
+    complain("interrupted\n")
+    return INTERRUPTED
 
 
 def _out_of_memory() -> WhyscanError:

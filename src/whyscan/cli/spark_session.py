@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
+import signal
 import sys
 from contextlib import contextmanager
-from threading import Thread
+from threading import Thread, current_thread, main_thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -13,6 +15,7 @@ from whyscan.cli.startup import show_pandas, sigterm_as_interrupt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from types import FrameType
 
     from pyspark.sql import SparkSession
 
@@ -47,8 +50,11 @@ def spark_session(master: str | None, *, formats: bool = False) -> Iterator[Spar
 
     _ENDING.wait()
     before = _running()
+    # Py4J logs an interrupted call with its traceback; the command prints one line for it.
+    logging.getLogger().addHandler(logging.NullHandler())
     with sigterm_as_interrupt():
-        spark = session(master, formats=formats)
+        with _first_interrupt_deferred():
+            spark = session(master, formats=formats)
         try:
             yield spark
         finally:
@@ -56,6 +62,34 @@ def spark_session(master: str | None, *, formats: bool = False) -> Iterator[Spar
                 _ENDING.begin(spark)
             elif before is None:
                 spark.stop()
+
+
+@contextmanager
+def _first_interrupt_deferred() -> Iterator[None]:
+    """Raise the first interrupt at the end of the block; a second one is raised at once.
+
+    PySpark leaves a Java process behind if its start is interrupted. It also sets a handler
+    for Ctrl-C that calls Java amid another call; this block removes that handler.
+    """
+    if current_thread() is not main_thread():
+        yield
+        return
+    arrived = False
+
+    def defer(number: int, frame: FrameType | None) -> None:
+        nonlocal arrived
+        if arrived:
+            signal.default_int_handler(number, frame)
+        arrived = True
+
+    before = {number: signal.signal(number, defer) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if arrived:
+        raise KeyboardInterrupt
 
 
 def _is_of_this_machine(spark: SparkSession) -> bool:

@@ -10,7 +10,7 @@ import sys
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from threading import Thread, current_thread, main_thread
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, Self
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -72,6 +72,38 @@ def loading_the_parser(places: Iterable[str]) -> Iterator[None]:
     finally:
         if remote:
             parser.join()
+
+
+class Interrupts:
+    """The interrupts that reached this process, whatever a library's signal handler did with them.
+
+    PySpark's handler calls Java in the middle of another call and ends in an error of its own.
+    Python writes the number of each signal into a pipe before it calls a handler.
+    """
+
+    _SIGNALS = frozenset({signal.SIGINT, signal.SIGTERM})
+
+    def __enter__(self) -> Self:
+        self._signals, self._pipe = os.pipe()
+        os.set_blocking(self._signals, False)
+        os.set_blocking(self._pipe, False)
+        self._is_main = current_thread() is main_thread()
+        if self._is_main:
+            self._before = signal.set_wakeup_fd(self._pipe, warn_on_full_buffer=False)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._is_main:
+            signal.set_wakeup_fd(self._before)
+        os.close(self._signals)
+        os.close(self._pipe)
+
+    def any(self) -> bool:
+        """Return whether an interrupt came since the last call."""
+        try:
+            return not self._SIGNALS.isdisjoint(os.read(self._signals, _MANY))
+        except BlockingIOError:
+            return False
 
 
 @contextmanager

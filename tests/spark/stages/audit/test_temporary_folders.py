@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import time
+from contextlib import contextmanager
 
 import pytest
 
@@ -26,16 +27,21 @@ def lake(tmp_path):
     return folder
 
 
+@contextmanager
 def begun(lake, workload):
     arguments = ("audit", "--workload", workload, "--table", f"users={lake / 'users-delta'}")
-    return subprocess.Popen(
-        [str(WHYSCAN), *arguments],
-        cwd=lake.parent,
-        env={**os.environ, "TMPDIR": str(lake.parent / "temporary")},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    with (
+        (lake.parent / "stderr").open("wb") as stderr,
+        subprocess.Popen(
+            [str(WHYSCAN), *arguments],
+            cwd=lake.parent,
+            env={**os.environ, "TMPDIR": str(lake.parent / "temporary")},
+            stdout=subprocess.DEVNULL,
+            stderr=stderr,
+            start_new_session=True,
+        ) as audit,
+    ):
+        yield audit
 
 
 def left_behind(lake):
@@ -51,8 +57,20 @@ def test_nothing_is_left_after_a_report_and_after_an_error(lake, workload, codes
     assert left_behind(lake) == []
 
 
+def is_gone(group):
+    """Wait until no process of a group is left; the Java process ends after its Python process."""
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.1)
+    return False
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("seconds", [0, 5])
+@pytest.mark.parametrize("seconds", [0, 1, 5])
 def test_nothing_is_left_after_it_was_ended(lake, number, seconds):
     with begun(lake, "log.sql") as audit:
         until = time.monotonic() + PATIENCE
@@ -65,3 +83,5 @@ def test_nothing_is_left_after_it_was_ended(lake, number, seconds):
 
     assert code in {130, 0}, "it was ended, or was done before"
     assert left_behind(lake) == []
+    assert "Traceback" not in (lake.parent / "stderr").read_text("utf-8")
+    assert is_gone(audit.pid)
