@@ -203,7 +203,7 @@ class Blocks(Struct, eq=False, dict=True):
 
         def of(source: Intervals) -> Intervals:
             return {
-                path: _mapped(_mapped(interval, self.ordered), picked)
+                path: interval.map(lambda values: picked(self.ordered(values)))
                 for path, interval in source.items()
                 if path in named
             }
@@ -280,14 +280,11 @@ class Blocks(Struct, eq=False, dict=True):
         def of(mask: Mask) -> Mask:
             return mask if isinstance(mask, bool) else simplified(pa.array(self.any(mask)))
 
-        return Interval(
-            interval.type,
-            self._end(interval.lower, least=True, where=interval.value),
-            self._end(interval.upper, least=False, where=interval.value),
-            value=of(interval.value),
-            null=of(interval.null),
-            nan=of(interval.nan),
-            raises=of(interval.raises),
+        return replace(
+            interval.map_masks(of),
+            lower=self._end(interval.lower, least=True, where=interval.value),
+            upper=self._end(interval.upper, least=False, where=interval.value),
+            counted=True,
         )
 
     def _kernel_of(self, interval: Interval) -> Interval:
@@ -298,15 +295,10 @@ class Blocks(Struct, eq=False, dict=True):
 
         lower = self._innermost(interval.lower, least=True)
         upper = self._innermost(interval.upper, least=False)
-        return Interval(
-            interval.type,
-            lower,
-            upper,
-            value=both(of(interval.value), opposite(surely(greater, lower, upper))),
-            null=of(interval.null),
-            nan=of(interval.nan),
-            raises=of(interval.raises),
-        )
+        crossed = surely(greater, lower, upper)
+        common = interval.map_masks(of)
+        value = both(common.value, opposite(crossed))
+        return replace(common, lower=lower, upper=upper, value=value, counted=True)
 
     def _innermost(self, values: Vector | None, *, least: bool) -> Vector | None:
         """The innermost bound per block, among the bounds that are known."""
@@ -349,28 +341,6 @@ def _column_intervals(
 def _unknown(values: pa.Array, where: Mask) -> Mask:
     """Where a value is possible and its bound is unknown."""
     return both(opposite(has_value(values)), where)
-
-
-def _mapped(interval: Interval, change: Callable[[pa.Array], pa.Array]) -> Interval:
-    """The interval with `change` applied to each of its arrays."""
-
-    def values(of: Vector | None) -> Vector | None:
-        return change(of) if isinstance(of, pa.Array) else of
-
-    def mask(of: Mask) -> Mask:
-        return of if isinstance(of, bool) else simplified(change(of))
-
-    lower = values(interval.lower)
-    return replace(
-        interval,
-        lower=lower,
-        upper=lower if interval.upper is interval.lower else values(interval.upper),
-        value=mask(interval.value),
-        null=mask(interval.null),
-        nan=mask(interval.nan),
-        raises=mask(interval.raises),
-        counted=mask(interval.counted),
-    )
 
 
 def make_blocks(containers: Containers, columns: Sequence[Column]) -> Blocks:

@@ -26,7 +26,6 @@ from whyscan.pruning.mask import (
     keep,
     may,
     opposite,
-    simplified,
     surely,
     tally,
 )
@@ -135,11 +134,15 @@ class Containers(Struct, frozen=True, dict=True):
 
     def take(self, indices: pa.Array) -> Containers:
         """The containers at `indices`, in that order. An index may occur several times."""
+
+        def taken(values: pa.Array) -> pa.Array:
+            return values.take(indices)
+
         return Containers(
             count=len(indices),
             rows=None if self.rows is None else self.rows.take(indices),
-            partition={path: _take(i, indices) for path, i in self.partition.items()},
-            statistics={path: _take(i, indices) for path, i in self.statistics.items()},
+            partition={path: i.map(taken) for path, i in self.partition.items()},
+            statistics={path: i.map(taken) for path, i in self.statistics.items()},
             buckets=tuple(
                 replace(b, lower=_at(b.lower, indices), upper=_at(b.upper, indices))
                 for b in self.buckets
@@ -240,23 +243,5 @@ def _without_nan(intervals: Intervals) -> Intervals:
     return {path: replace(i, nan=False) for path, i in intervals.items()}
 
 
-def _take(interval: Interval, indices: pa.Array) -> Interval:
-    lower = _at(interval.lower, indices)
-    return replace(
-        interval,
-        lower=lower,
-        upper=lower if interval.upper is interval.lower else _at(interval.upper, indices),
-        value=_mask_at(interval.value, indices),
-        null=_mask_at(interval.null, indices),
-        nan=_mask_at(interval.nan, indices),
-        raises=_mask_at(interval.raises, indices),
-        counted=_mask_at(interval.counted, indices),
-    )
-
-
 def _at(values: Vector | None, indices: pa.Array) -> Vector | None:
     return values.take(indices) if isinstance(values, pa.Array) else values
-
-
-def _mask_at(mask: Mask, indices: pa.Array) -> Mask:
-    return mask if isinstance(mask, bool) else simplified(mask.take(indices))

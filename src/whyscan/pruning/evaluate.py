@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial, reduce
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -20,7 +20,6 @@ from whyscan.pruning.mask import Mask, both, either
 from whyscan.pruning.membership import member
 from whyscan.pruning.representable_values import compared_on_grid, listed_on_grid
 from whyscan.pruning.transforms import in_bucket, is_transform, transform_interval
-from whyscan.pruning.truth import Truth
 from whyscan.tree.nodes import (
     And,
     Arithmetic,
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
 
     from whyscan.pruning.containers import Containers
     from whyscan.pruning.functions import Zone
+    from whyscan.pruning.truth import Truth
 
 
 class ContainerBatch(Struct, frozen=True):
@@ -61,14 +61,8 @@ class ContainerBatch(Struct, frozen=True):
 
 def evaluate(expression: Expression, containers: Containers, zone: Zone) -> Truth:
     """The truth values that rows of each container may have; none for a container without rows."""
-    occupied = containers.occupied
     possible = truth_of(expression, ContainerBatch(containers, zone))
-    return Truth(
-        lambda: both(occupied, possible.true),
-        lambda: both(occupied, possible.false),
-        lambda: both(occupied, possible.null),
-        lambda: both(occupied, possible.raises),
-    )
+    return possible.map(lambda mask: both(containers.occupied, mask))
 
 
 def truth_of(expression: Expression, batch: ContainerBatch) -> Truth:
@@ -152,13 +146,8 @@ def conjoin(
     expressions: Sequence[Expression], truths: Sequence[Truth], containers: Containers
 ) -> Truth:
     """AND. Conjuncts on the same column must be TRUE for one common value of that column."""
-    each_alone = truth.conjunction(truths)
-    return Truth(
-        lambda: both(each_alone.true, may_satisfy_together(expressions, containers)),
-        lambda: each_alone.false,
-        lambda: each_alone.null,
-        lambda: each_alone.raises,
-    )
+    together = partial(may_satisfy_together, expressions, containers)
+    return truth.conjunction(truths).only_if(true=together)
 
 
 def _conjunction(expression: And, batch: ContainerBatch) -> Truth:
@@ -187,11 +176,9 @@ def _disjunction(expression: Or, batch: ContainerBatch) -> Truth:
         null, value = turns()
         return either(both(x.null, of(null)), both(x.present, of(value)))
 
-    return Truth(
-        lambda: combined.true,
-        lambda: both(combined.false, by_turns(lambda turn: turn.false)),
-        lambda: both(combined.null, by_turns(lambda turn: turn.null)),
-        lambda: combined.raises,
+    return combined.only_if(
+        false=lambda: by_turns(lambda turn: turn.false),
+        null=lambda: by_turns(lambda turn: turn.null),
     )
 
 
@@ -239,12 +226,7 @@ def _hashed(compared: Truth, expression: Comparison | In, batch: ContainerBatch)
     containers = batch.containers
     if not containers.buckets:
         return compared
-    return Truth(
-        lambda: both(compared.true, in_bucket(expression, containers)),
-        lambda: compared.false,
-        lambda: compared.null,
-        lambda: compared.raises,
-    )
+    return compared.only_if(true=lambda: in_bucket(expression, containers))
 
 
 def _case(expression: Case, batch: ContainerBatch) -> Interval:
@@ -262,19 +244,5 @@ def _case(expression: Case, batch: ContainerBatch) -> Interval:
         raises = either(raises, both(reached, tested.raises))
         reached = both(reached, either(tested.false, tested.null))
     branches.append(restrict(interval_of(expression.otherwise, batch), reached))
-    return _union(branches, raises, expression)
-
-
-def _union(branches: Sequence[Interval], raises: Mask, expression: Case) -> Interval:
-    union = branches[0]
-    for interval in branches[1:]:
-        union = hull(union, interval)
-    return Interval(
-        type_of(expression),
-        union.lower,
-        union.upper,
-        value=union.value,
-        null=union.null,
-        nan=union.nan,
-        raises=either(union.raises, raises),
-    )
+    union = reduce(hull, branches)
+    return replace(union, type=type_of(expression), raises=either(union.raises, raises))

@@ -25,6 +25,7 @@ from whyscan.pruning.mask import (
     keep,
     may,
     opposite,
+    simplified,
     surely,
 )
 from whyscan.tree.types import FloatType, NullType, Type
@@ -69,6 +70,33 @@ class Interval(Struct, frozen=True):
         if self.is_point:
             return has_value(self.lower)
         return surely(equal, self.lower, self.upper)
+
+    def map(self, change: Callable[[pa.Array], pa.Array]) -> Interval:
+        """The interval with `change` applied to each of its arrays; a shared bound stays shared."""
+
+        def bound(values: Vector | None) -> Vector | None:
+            return change(values) if isinstance(values, pa.Array) else values
+
+        def mask(flags: Mask) -> Mask:
+            return flags if isinstance(flags, bool) else simplified(change(flags))
+
+        lower = bound(self.lower)
+        return replace(
+            self.map_masks(mask),
+            lower=lower,
+            upper=lower if self.is_point else bound(self.upper),
+            counted=mask(self.counted),
+        )
+
+    def map_masks(self, change: Callable[[Mask], Mask]) -> Interval:
+        """The interval with `change` applied to what is possible: value, NULL, NaN, error."""
+        return replace(
+            self,
+            value=change(self.value),
+            null=change(self.null),
+            nan=change(self.nan),
+            raises=change(self.raises),
+        )
 
 
 def anything(kind: Type, *, raises: Mask = False) -> Interval:
@@ -118,13 +146,7 @@ def of_literal(literal: Literal) -> Interval:
 
 def restrict(interval: Interval, mask: Mask) -> Interval:
     """The same interval where the mask says yes; elsewhere no value, NULL, NaN or error."""
-    return replace(
-        interval,
-        value=both(interval.value, mask),
-        null=both(interval.null, mask),
-        nan=both(interval.nan, mask),
-        raises=both(interval.raises, mask),
-    )
+    return interval.map_masks(lambda possible: both(possible, mask))
 
 
 def hull(first: Interval, second: Interval) -> Interval:

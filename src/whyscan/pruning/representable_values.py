@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from msgspec.structs import replace
 
-from whyscan.pruning.truth import Truth
 from whyscan.tree.nodes import Cast, Comparator, Comparison, Expression, In, Literal, type_of
 from whyscan.tree.types import DecimalType, FloatType, IntegerType, Type
 
 if TYPE_CHECKING:
+    from whyscan.pruning.truth import Truth
     from whyscan.tree.nodes import Value
 
 
@@ -32,13 +32,9 @@ def compared_on_grid(truth: Truth, comparison: Comparison) -> Truth:
             return truth
     match comparison.operator:
         case Comparator.EQUAL | Comparator.NULL_SAFE_EQUAL:
-            return Truth(
-                lambda: False, lambda: truth.false, lambda: truth.null, lambda: truth.raises
-            )
+            return truth.only_if(true=lambda: False)
         case Comparator.NOT_EQUAL:
-            return Truth(
-                lambda: truth.true, lambda: False, lambda: truth.null, lambda: truth.raises
-            )
+            return truth.only_if(false=lambda: False)
         case _:
             return truth
 

@@ -58,6 +58,34 @@ class Truth(Struct, frozen=True, dict=True):
     def raises(self) -> Mask:
         return self.if_raises()
 
+    def map(self, change: Callable[[Mask], Mask]) -> Truth:
+        """The truth set with `change` applied to each mask."""
+        return Truth(
+            lambda: change(self.true),
+            lambda: change(self.false),
+            lambda: change(self.null),
+            lambda: change(self.raises),
+        )
+
+    def only_if(
+        self,
+        *,
+        true: Callable[[], Mask] = lambda: True,
+        false: Callable[[], Mask] = lambda: True,
+        null: Callable[[], Mask] = lambda: True,
+    ) -> Truth:
+        """The truth set in which a value is possible only where its condition says yes, too."""
+
+        def narrowed(mask: Mask, condition: Callable[[], Mask]) -> Mask:
+            return False if mask is False else both(mask, condition())
+
+        return Truth(
+            lambda: narrowed(self.true, true),
+            lambda: narrowed(self.false, false),
+            lambda: narrowed(self.null, null),
+            lambda: self.raises,
+        )
+
 
 def fixed(*, true: Mask = False, false: Mask = False, null: Mask = False) -> Truth:
     """A truth set whose masks are already computed. It never raises."""

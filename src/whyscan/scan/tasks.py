@@ -10,8 +10,7 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import numpy.typing as npt
-
+    from whyscan.planning.plan.judgement import Flags
     from whyscan.planning.plan.scan_plan import Evidence
 
     Open = tuple[int, ...]
@@ -63,5 +62,5 @@ def _groups(evidence: Evidence) -> dict[int, dict[int, Open]]:
     return collected
 
 
-def _open(every: Sequence[npt.NDArray[np.bool_]], at: int) -> Open:
-    return tuple(number for number, flags in enumerate(every) if not flags[at])
+def _open(every: Flags, at: int) -> Open:
+    return tuple(np.flatnonzero(~every[:, at]).tolist())

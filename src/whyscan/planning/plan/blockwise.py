@@ -7,7 +7,6 @@ container were looked at.
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,12 +14,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.planning.plan.file_groups import FileGroups
-from whyscan.planning.plan.judgement import UNDECIDED, Judgement, flags, judge_each, mapped, truths
+from whyscan.planning.plan.judgement import (
+    EVERY,
+    KEPT,
+    UNDECIDED,
+    Judgement,
+    flags,
+    judge_each,
+    truths,
+)
 from whyscan.pruning.truth import matches_all
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy.typing as npt
     import pyarrow as pa
 
@@ -38,7 +43,7 @@ WORTH_WHILE = 4
 class _BlockFlags(Struct, frozen=True):
     """Two flags per block: `may` if some member may be flagged, `sure` if all members are flagged.
 
-    A block is open if some member may be flagged and it is not sure that all are.
+    They have one row per row of a judgement, or no rows but the flags of one.
     """
 
     may: Flags
@@ -46,7 +51,8 @@ class _BlockFlags(Struct, frozen=True):
 
     @property
     def is_open(self) -> Flags:
-        open_blocks: Flags = self.may & ~self.sure
+        """One flag per block: in some row, some members may be flagged and others not."""
+        open_blocks: Flags = np.logical_or.reduce(np.atleast_2d(self.may & ~self.sure))
         return open_blocks
 
 
@@ -57,11 +63,11 @@ def judge_by_blocks(predicate: Predicate, containers: Containers, zone: Zone) ->
         return None
     hulls = _Hulls(predicate, containers, blocks, columns, zone)
     block_flags = _block_flags(hulls)
-    groups = _groups(blocks, np.logical_or.reduce([line.is_open for line in block_flags]))
+    groups = _groups(blocks, block_flags.is_open)
     if groups is None:
         return None
     members = hulls.judge(hulls.apart(groups))
-    return mapped(_joined(groups, block_flags, members), groups.spread)
+    return _joined(groups, block_flags, members).at(groups.group_numbers)
 
 
 class GroupVerdicts(Struct, frozen=True):
@@ -92,13 +98,13 @@ def judge_groups(
     )
     full_flags, partition_flags = _block_flags(full), _block_flags(partitions)
     # Without partition values, statistics are all the metadata there is.
-    statistics_kept = _kept_flags(statistics) if partitions.columns else full_flags[0]
-    groups = _groups(
-        blocks,
-        np.logical_or.reduce(
-            [mixed_blocks, *(x.is_open for x in (*full_flags, *partition_flags, statistics_kept))]
-        ),
+    statistics_kept = (
+        _kept_flags(statistics)
+        if partitions.columns
+        else _BlockFlags(full_flags.may[KEPT], full_flags.sure[KEPT])
     )
+    is_open = full_flags.is_open | partition_flags.is_open | statistics_kept.is_open
+    groups = _groups(blocks, mixed_blocks | is_open)
     if groups is None:
         return None
     members = full.apart(groups)
@@ -220,65 +226,25 @@ class _Hulls(Struct, frozen=True):
         return replace(self, containers=self.containers.without_nan())
 
 
-def _block_flags(hulls: _Hulls) -> list[_BlockFlags]:
-    """One `_BlockFlags` for each unshared array of a judgement, in the order of `_flags`."""
-    outer, inner, solid = hulls.outer(), hulls.inner(), hulls.solid()
-    each = [
-        _of_verdict(*flags, solid)
-        for flags in zip(
-            (outer.kept, *outer.conjunct_kept),
-            (outer.every, *outer.conjunct_every),
-            (inner.kept, *inner.conjunct_kept),
-            (inner.every, *inner.conjunct_every),
-            strict=True,
-        )
-    ]
-    (kept, every), *conjuncts = each
-    block_flags = [kept, every]
-    if outer.kept_without_nan is not outer.kept:
-        without = _kept_flags(hulls.without_nan())
-        block_flags.append(_BlockFlags(outer.kept_without_nan, kept.sure & without.sure))
-    if outer.kept_without_join is not outer.kept:
-        block_flags.append(_BlockFlags(outer.kept_without_join, inner.kept_without_join))
-    return [*block_flags, *chain.from_iterable(conjuncts)]
-
-
-def _of_verdict(
-    may: Flags, all_: Flags, common: Flags, common_all: Flags, solid: Flags
-) -> tuple[_BlockFlags, _BlockFlags]:
-    """Whether members are kept, and whether all their rows match, by flags of hulls and kernels.
+def _block_flags(hulls: _Hulls) -> _BlockFlags:
+    """The flags of blocks for each row of a judgement, from the verdicts of hulls and kernels.
 
     If a kernel may match, but not in every row, then no member matches in every row.
     """
-    surely_all = all_ & solid
-    return (
-        _BlockFlags(may, may & (common | surely_all)),
-        _BlockFlags(may & ~(common & ~common_all), surely_all),
-    )
+    outer, inner = hulls.outer(), hulls.inner()
+    may, sure = outer.matrix.copy(), np.zeros_like(outer.matrix)
+    kept, every = (outer.verdict_rows(row) for row in (KEPT, EVERY))
+    sure[every] = outer.matrix[every] & hulls.solid()
+    sure[kept] = outer.matrix[kept] & (inner.matrix[kept] | sure[every])
+    may[every] = outer.matrix[kept] & ~(inner.matrix[kept] & ~inner.matrix[every])
+    if outer.nan_row != KEPT:
+        sure[outer.nan_row] = sure[KEPT] & _kept_flags(hulls.without_nan()).sure
+    if outer.join_row != KEPT:
+        sure[outer.join_row] = inner.matrix[outer.join_row]
+    return _BlockFlags(may, sure)
 
 
-def _flags(judgement: Judgement) -> list[Flags]:
-    """The arrays of a judgement that are not shared, in a fixed order."""
-    flags = [judgement.kept, judgement.every]
-    if judgement.kept_without_nan is not judgement.kept:
-        flags.append(judgement.kept_without_nan)
-    if judgement.kept_without_join is not judgement.kept:
-        flags.append(judgement.kept_without_join)
-    for kept, every in zip(judgement.conjunct_kept, judgement.conjunct_every, strict=True):
-        flags += [kept, every]
-    return flags
-
-
-def _joined(
-    groups: FileGroups, block_flags: Sequence[_BlockFlags], members: Judgement
-) -> Judgement:
+def _joined(groups: FileGroups, block_flags: _BlockFlags, members: Judgement) -> Judgement:
     """The judgement of all groups, from the flags of closed blocks and members of open blocks."""
-    joined = (
-        np.concatenate((block.sure[groups.whole_blocks], inside))
-        for block, inside in zip(block_flags, _flags(members), strict=True)
-    )
-    kept, every = next(joined), next(joined)
-    nan = kept if members.kept_without_nan is members.kept else next(joined)
-    join = kept if members.kept_without_join is members.kept else next(joined)
-    rest = tuple(joined)
-    return Judgement(kept, every, nan, join, rest[::2], rest[1::2])
+    of_blocks = block_flags.sure[:, groups.whole_blocks]
+    return replace(members, matrix=np.concatenate((of_blocks, members.matrix), axis=1))

@@ -90,10 +90,10 @@ class FileGroups(Struct, frozen=True, eq=False, dict=True):
 
     def spread(self, values: npt.NDArray[Number]) -> npt.NDArray[Number]:
         """Spread one value per group to one value per file, in the order of files."""
-        return values.take(self._group_numbers)
+        return values.take(self.group_numbers)
 
     @lazy
-    def _group_numbers(self) -> Positions:
+    def group_numbers(self) -> Positions:
         """The group of each file."""
         numbers = np.empty_like(self.blocks.order)
         everything = self.positions(np.ones(self.count, np.bool_))

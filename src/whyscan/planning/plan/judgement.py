@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import pyarrow as pa
 from msgspec import Struct
+from msgspec.structs import replace
 
 from whyscan.pruning.evaluate import conjoin, evaluate
 from whyscan.pruning.truth import Truth, matches_all
+from whyscan.tree.lazy import lazy
 from whyscan.tree.types import FloatType
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     import numpy.typing as npt
 
@@ -33,23 +35,70 @@ Decided = Mapping[int, Truth]
 UNDECIDED: Decided = {}
 
 
-class Judgement(Struct, frozen=True):
-    """One flag per container: may match, all rows match, may match if no value is NaN.
+KEPT, EVERY = 0, 1
+"""The rows of a judgement for the whole predicate."""
 
-    `kept_without_join` is `kept` without the conjuncts that came from a join. `conjunct_kept` and
-    `conjunct_every` have the same flags as `kept` and `every` for each conjunct alone.
+
+class Judgement(Struct, frozen=True, dict=True):
+    """Verdicts as a matrix of flags: one row per question, one column per container.
+
+    | row | the container |
+    |---|---|
+    | `KEPT` | may match |
+    | `EVERY` | matches in all rows |
+    | 2, 3, 4, 5, ... | the same two questions for each conjunct alone |
+    | `nan_row` | may match if no value is NaN; `KEPT` if the predicate names no float |
+    | `join_row` | may match without the conjuncts from a join; `KEPT` if there are none |
     """
 
-    kept: Flags
-    every: Flags
-    kept_without_nan: Flags
-    kept_without_join: Flags
-    conjunct_kept: tuple[Flags, ...]
-    conjunct_every: tuple[Flags, ...]
+    matrix: Flags
+    nan_row: int = KEPT
+    join_row: int = KEPT
 
     @property
     def count(self) -> int:
-        return len(self.kept)
+        """How many containers there are."""
+        return int(self.matrix.shape[1])
+
+    @lazy
+    def kept(self) -> Flags:
+        return self.row(KEPT)
+
+    @lazy
+    def every(self) -> Flags:
+        return self.row(EVERY)
+
+    @property
+    def kept_without_nan(self) -> Flags:
+        return self.kept if self.nan_row == KEPT else self.row(self.nan_row)
+
+    @property
+    def kept_without_join(self) -> Flags:
+        return self.kept if self.join_row == KEPT else self.row(self.join_row)
+
+    def row(self, number: int) -> Flags:
+        """One flag per container: the answers to one question."""
+        answers: Flags = self.matrix[number]
+        return answers
+
+    def verdict_rows(self, question: int) -> slice:
+        """The rows of a question, `KEPT` or `EVERY`: of the predicate, then of every conjunct."""
+        end = len(self.matrix) - (self.nan_row != KEPT) - (self.join_row != KEPT)
+        return slice(question, end, 2)
+
+    @lazy
+    def conjunct_kept(self) -> Flags:
+        """One row per conjunct: the container may match the conjunct."""
+        return self.matrix[self.verdict_rows(KEPT)][1:]
+
+    @lazy
+    def conjunct_every(self) -> Flags:
+        """One row per conjunct: all rows of the container match the conjunct."""
+        return self.matrix[self.verdict_rows(EVERY)][1:]
+
+    def at(self, containers: npt.NDArray[np.int64]) -> Judgement:
+        """The verdicts of the containers at these positions."""
+        return replace(self, matrix=self.matrix.take(containers, axis=1))
 
 
 def judge(
@@ -70,15 +119,17 @@ def judge_each(
 ) -> Judgement:
     """The verdicts of every conjunct alone and of the predicate, container by container."""
     each, conjunction = truths(predicate, containers, zone, decided)
-    kept = flags(conjunction.true, containers.count)
-    return Judgement(
-        kept=kept,
-        every=flags(matches_all(conjunction), containers.count),
-        kept_without_nan=_without_nan(kept, predicate, containers, zone, decided),
-        kept_without_join=_without_join(kept, predicate, containers, each),
-        conjunct_kept=tuple(flags(t.true, containers.count) for t in each),
-        conjunct_every=tuple(flags(matches_all(t), containers.count) for t in each),
-    )
+    rows = [mask for truth in (conjunction, *each) for mask in (truth.true, matches_all(truth))]
+    matrix = [flags(mask, containers.count) for mask in rows]
+    nan_row = join_row = KEPT
+    if any(isinstance(column.type, FloatType) for column in predicate.columns()):
+        _, without_nan = truths(predicate, containers.without_nan(), zone, decided)
+        nan_row = len(matrix)
+        matrix.append(matrix[KEPT] & flags(without_nan.true, containers.count))
+    if any(conjunct.from_join for conjunct in predicate.conjuncts):
+        join_row = len(matrix)
+        matrix.append(_without_join(predicate, containers, each))
+    return Judgement(np.array(matrix), nan_row, join_row)
 
 
 def flags(mask: Mask, count: int) -> Flags:
@@ -108,44 +159,12 @@ def truths(
     return each, conjoin(expressions, each, containers)
 
 
-def _without_nan(
-    kept: Flags, predicate: Predicate, containers: Containers, zone: Zone, decided: Decided
-) -> Flags:
-    if not any(isinstance(column.type, FloatType) for column in predicate.columns()):
-        return kept
-    _, conjunction = truths(predicate, containers.without_nan(), zone, decided)
-    return kept & flags(conjunction.true, containers.count)
-
-
-def _without_join(
-    kept: Flags, predicate: Predicate, containers: Containers, each: Sequence[Truth]
-) -> Flags:
+def _without_join(predicate: Predicate, containers: Containers, each: Sequence[Truth]) -> Flags:
     unjoined = [
         (c.expression, t) for c, t in zip(predicate.conjuncts, each, strict=True) if not c.from_join
     ]
-    if len(unjoined) == len(each):
-        return kept
-    if not unjoined:
-        return np.ones(containers.count, np.bool_)
     conjunction = conjoin([e for e, _ in unjoined], [t for _, t in unjoined], containers)
     return flags(conjunction.true, containers.count)
-
-
-def mapped(judgement: Judgement, change: Callable[[Flags], Flags]) -> Judgement:
-    """The judgement with `change` applied to every array; arrays that are shared stay shared."""
-    kept = change(judgement.kept)
-
-    def of(flags: Flags) -> Flags:
-        return kept if flags is judgement.kept else change(flags)
-
-    return Judgement(
-        kept=kept,
-        every=change(judgement.every),
-        kept_without_nan=of(judgement.kept_without_nan),
-        kept_without_join=of(judgement.kept_without_join),
-        conjunct_kept=tuple(map(change, judgement.conjunct_kept)),
-        conjunct_every=tuple(map(change, judgement.conjunct_every)),
-    )
 
 
 def roll_up(inner: Judgement, parent: npt.NDArray[np.int64], count: int) -> Judgement:
@@ -155,38 +174,20 @@ def roll_up(inner: Judgement, parent: npt.NDArray[np.int64], count: int) -> Judg
     each child match.
     """
     inhabited = _any(np.ones(inner.count, np.bool_), parent, count)
-
-    def every(inner_flags: Flags) -> Flags:
-        return inhabited & ~_any(~inner_flags, parent, count)
-
-    return Judgement(
-        kept=_any(inner.kept, parent, count),
-        every=every(inner.every),
-        kept_without_nan=_any(inner.kept_without_nan, parent, count),
-        kept_without_join=_any(inner.kept_without_join, parent, count),
-        conjunct_kept=tuple(_any(part, parent, count) for part in inner.conjunct_kept),
-        conjunct_every=tuple(every(part) for part in inner.conjunct_every),
-    )
+    every = inner.verdict_rows(EVERY)
+    matrix = np.array([_any(row, parent, count) for row in inner.matrix])
+    matrix[every] = [inhabited & ~_any(~row, parent, count) for row in inner.matrix[every]]
+    return replace(inner, matrix=matrix)
 
 
-def _any(inner_flags: Flags, parent: npt.NDArray[np.int64], count: int) -> Flags:
-    flagged: Flags = np.bincount(parent[inner_flags], minlength=count).astype(np.bool_)
+def _any(children: Flags, parent: npt.NDArray[np.int64], count: int) -> Flags:
+    """One flag per parent: one of its children is flagged."""
+    flagged: Flags = np.bincount(parent[children], minlength=count).astype(np.bool_)
     return flagged
 
 
 def place(inner: Judgement, at: npt.NDArray[np.int64], outer: Judgement) -> Judgement:
     """The judgement `outer`, in which the containers at `at` have the verdicts of `inner`."""
-
-    def put(outer_flags: Flags, inner_flags: Flags) -> Flags:
-        copy = outer_flags.copy()
-        copy[at] = inner_flags
-        return copy
-
-    return Judgement(
-        kept=put(outer.kept, inner.kept),
-        every=put(outer.every, inner.every),
-        kept_without_nan=put(outer.kept_without_nan, inner.kept_without_nan),
-        kept_without_join=put(outer.kept_without_join, inner.kept_without_join),
-        conjunct_kept=tuple(map(put, outer.conjunct_kept, inner.conjunct_kept)),
-        conjunct_every=tuple(map(put, outer.conjunct_every, inner.conjunct_every)),
-    )
+    matrix = outer.matrix.copy()
+    matrix[:, at] = inner.matrix
+    return replace(outer, matrix=matrix)

@@ -76,15 +76,7 @@ def spread(decided: Decided, at: pa.Array) -> Decided:
     def take(mask: Mask) -> Mask:
         return mask if isinstance(mask, bool) else mask.take(at)
 
-    def taken(truth: Truth) -> Truth:
-        return Truth(
-            lambda: take(truth.true),
-            lambda: take(truth.false),
-            lambda: take(truth.null),
-            lambda: take(truth.raises),
-        )
-
-    return {position: taken(truth) for position, truth in decided.items()}
+    return {position: truth.map(take) for position, truth in decided.items()}
 
 
 def _is_a_point(column: Column, containers: Containers) -> bool:

@@ -14,7 +14,6 @@ import pyarrow as pa
 from msgspec import Struct
 from msgspec.structs import astuple, replace
 
-from whyscan.planning.plan.judgement import mapped
 from whyscan.tree.lazy import lazy
 
 if TYPE_CHECKING:
@@ -162,7 +161,7 @@ class Evidence(Struct, frozen=True, dict=True):
     @property
     def count(self) -> int:
         """How many groups or files there are, which is the length of every array of flags."""
-        return len(self.judgement.kept)
+        return self.judgement.count
 
     @lazy
     def bytes(self) -> pa.Array:
@@ -217,8 +216,8 @@ class Evidence(Struct, frozen=True, dict=True):
         file_groups, group_before = self.file_groups.split(flagged)
         return replace(
             self,
-            judgement=mapped(self.judgement, lambda flags: flags[group_before]),
-            by_partition=mapped(self.by_partition, lambda flags: flags[group_before]),
+            judgement=self.judgement.at(group_before),
+            by_partition=self.by_partition.at(group_before),
             opened=self.opened[group_before],
             file_groups=file_groups,
             by_statistics=None if self.by_statistics is None else self.by_statistics[group_before],
@@ -246,8 +245,8 @@ class Evidence(Struct, frozen=True, dict=True):
             groups = replace(groups, opened=pa.array(at))
         return replace(
             self,
-            judgement=mapped(self.judgement, file_groups.spread),
-            by_partition=mapped(self.by_partition, file_groups.spread),
+            judgement=self.judgement.at(file_groups.group_numbers),
+            by_partition=self.by_partition.at(file_groups.group_numbers),
             opened=file_groups.spread(self.opened),
             row_groups=groups,
             file_groups=None,

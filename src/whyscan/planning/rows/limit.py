@@ -10,6 +10,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from whyscan.planning.plan.judgement import EVERY, KEPT
 from whyscan.planning.plan.matching_rows import counts, group_rows, perhaps_gone, surely_matching
 from whyscan.planning.plan.planner import summarise
 from whyscan.planning.plan.scan_plan import Limit, ScanPlan
@@ -161,12 +162,11 @@ def too_few(sure: int, needed: int) -> str:
 
 def _only(judgement: Judgement, flags: Flags) -> Judgement:
     """The judgement that keeps only flagged containers; the flags of conjuncts do not change."""
-    return replace(
-        judgement,
-        kept=judgement.kept & flags,
-        every=judgement.every & flags,
-        kept_without_nan=judgement.kept_without_nan & flags,
-    )
+    matrix = judgement.matrix.copy()
+    matrix[[KEPT, EVERY]] &= flags
+    if judgement.nan_row != KEPT:
+        matrix[judgement.nan_row] &= flags
+    return replace(judgement, matrix=matrix)
 
 
 def _fewest(sure: Counts, needed: int) -> Flags:

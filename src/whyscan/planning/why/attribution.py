@@ -91,7 +91,7 @@ def _alone(evidence: Evidence, at: int, settled: list[bool]) -> Share:
     return share(evidence, removed, at_least=more) + _closed(evidence, at)
 
 
-def _only(evidence: Evidence, kept: tuple[Flags, ...], at: int, settled: list[bool]) -> Share:
+def _only(evidence: Evidence, kept: Flags, at: int, settled: list[bool]) -> Share:
     other_conjuncts = [
         (k, s) for i, (k, s) in enumerate(zip(kept, settled, strict=True)) if i != at
     ]

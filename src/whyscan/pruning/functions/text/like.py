@@ -77,12 +77,7 @@ def like(x: Interval, expression: Like) -> Truth:
     if pattern is None:
         return ANY
     lowered_match = _matches(lowered(STRING, x), _ascii(pattern))
-    return Truth(
-        lambda: both(lowered_match.true, _may_begin_with(x, _ascii(pattern).prefix.decode())),
-        lambda: lowered_match.false,
-        lambda: lowered_match.null,
-        lambda: lowered_match.raises,
-    )
+    return lowered_match.only_if(true=lambda: _may_begin_with(x, _ascii(pattern).prefix.decode()))
 
 
 def _may_begin_with(x: Interval, prefix: str) -> Mask:
