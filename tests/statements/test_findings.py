@@ -6,6 +6,8 @@ A fix that changes the statement is asked again; one that changes a table is wri
 from __future__ import annotations
 
 import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import whyscan
@@ -551,3 +553,18 @@ def test_warnings_come_first_and_every_code_is_in_the_schema():
     codes = validator().schema["properties"]["findings"]["items"]["properties"]["code"]["enum"]
     assert {f.code for f in report.findings} <= set(codes)
     assert explained("SELECT * FROM s JOIN m USING (month) WHERE month = 3").findings == ()
+
+
+def test_two_scans_of_one_table_have_one_finding_with_one_cause(tmp_path):
+    for number in range(6):
+        rows = pa.table({"k": list(range(number, 100, 7))})
+        pq.write_table(rows, tmp_path / f"{number}.parquet", write_statistics=number % 2 == 0)
+    sql = "SELECT a.k FROM t a JOIN t b ON a.k = b.k WHERE a.k = 50"
+
+    report = whyscan.explain_sql(sql, {"t": str(tmp_path)})
+
+    first, second = (list(scan.report.findings) for scan in report.scans)
+    assert [finding.code.value for finding in first] == ["WEAK_PRUNING", "NO_STATISTICS"]
+    assert all(finding.message.endswith("; in the scans t a and t b") for finding in first)
+    assert second == []
+    assert " in whole files (" in str(report).splitlines()[0]

@@ -48,15 +48,13 @@ def share_read(report: Report) -> str:
     ]
     weight = sizes(files.bytes_kept, files.bytes_total)
     if weight:
-        parts.append(f"{weight}{_selected_part(report)}")
+        selection = report.selection
+        parts.append(weight if selection is None else weight + in_whole_files(selection.bytes))
     return ", ".join(parts)
 
 
-def _selected_part(report: Report) -> str:
-    """Write the bytes of the selected columns beside the bytes of whole files."""
-    if report.selection is None:
-        return ""
-    read = report.selection.bytes
+def in_whole_files(read: int | None) -> str:
+    """Write the bytes of the selected columns (None if unknown) beside those of whole files."""
     columns = "" if read is None else f" ({size(read)} in the selected columns)"
     return f" in whole files{columns}"
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from whyscan.statements.changes.targets import notes, rewrite
 from whyscan.statements.concurrency import in_parallel
-from whyscan.statements.findings import findings
+from whyscan.statements.findings import findings, united
 from whyscan.statements.joins.dynamic_filters import Dynamics, PlannedScan, joined_columns_of
 from whyscan.statements.joins.edges import edges, selects
 from whyscan.statements.planners import IN_PROCESS_PLANNER
@@ -92,7 +92,8 @@ def explain_statement(
         notes=notes(statement.change, [scan.rewrite for scan in scans]),
     )
     statement_findings = findings(report, statement, static)
-    return replace(report, findings=statement_findings, seconds=perf_counter() - started)
+    united_report = united(report)
+    return replace(united_report, findings=statement_findings, seconds=perf_counter() - started)
 
 
 def _scan_shortcuts(query: Query, leaves: Sequence[PlacedScan]) -> dict[str, Shortcut]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
 from sqlglot import exp
 
 from whyscan.reports.findings import in_order
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from whyscan.reports.findings import Finding
     from whyscan.statements.joins.dynamic_filters import PlannedScan
-    from whyscan.statements.records import StatementReport
+    from whyscan.statements.records import ScanReport, StatementReport
     from whyscan.statements.scans import BoundStatement
 
 FAMILIES = (cross_joins, outer_joins, wrapped_keys, join_keys, barriers, repeats)
@@ -48,3 +49,33 @@ def findings(
     )
     unique = {(f.code, f.message): f for family in families for f in family(context)}
     return in_order(unique.values())
+
+
+def united(report: StatementReport) -> StatementReport:
+    """The report with one finding where several scans of a table have the same one.
+
+    The first scan keeps it, with the titles of all these scans. A finding with a rewrite is about
+    a condition of its scan, and stays with it.
+    """
+    titles: dict[tuple[object, ...], list[str]] = {}
+    for title, scan in zip(report.titles, report.scans, strict=True):
+        for finding in scan.report.findings:
+            titles.setdefault(_cause(scan, finding), []).append(title)
+    scans = []
+    for scan in report.scans:
+        kept = []
+        for finding in scan.report.findings:
+            named = titles.pop(_cause(scan, finding), [])
+            if len(named) > 1:
+                among = f"{', '.join(named[:-1])} and {named[-1]}"
+                kept.append(replace(finding, message=f"{finding.message}; in the scans {among}"))
+            elif named:
+                kept.append(finding)
+        scans.append(replace(scan, report=replace(scan.report, findings=tuple(kept))))
+    return replace(report, scans=tuple(scans))
+
+
+def _cause(scan: ScanReport, finding: Finding) -> tuple[object, ...]:
+    table = scan.report.table
+    alone = id(scan) if finding.rewrite is not None else None
+    return table.uri, table.version, finding.code, finding.message, finding.fix, alone

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from whyscan.reports.phrases import why
+from whyscan.reports.phrases import in_whole_files, why
 from whyscan.reports.words import counted, inert, inert_sql, percent, size, sizes
 from whyscan.statements.records import Edge, Origin, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from whyscan.reports.gates import GatedAmount
     from whyscan.statements.records import (
         Amount,
         Dynamic,
@@ -46,14 +45,29 @@ def answer(report: StatementReport) -> str:
     ]
     if removals and not read.kept:
         return f"reads nothing: {changed(removals[0])}"
-    return f"reads {share_read(read)}{_mostly(report)}{_less(report)}"
+    return f"reads {share_read(report)}{_mostly(report)}{_less(report)}"
 
 
-def share_read(read: GatedAmount) -> str:
-    """`14 of 230 files (6.1 %), 1.2 GB of 40 GB`."""
+def share_read(report: StatementReport) -> str:
+    """`14 of 230 files (6.1 %), 1.2 GB of 40 GB in whole files (90 MB in the selected columns)`."""
+    read = report.reading
     share = f"{read.kept:,} of {counted(read.total, 'file')} ({percent(read.kept, read.total)})"
     weight = sizes(read.bytes_kept, read.bytes_total)
-    return f"{share}, {weight}" if weight else share
+    return f"{share}, {weight}{_selected_part(report)}" if weight else share
+
+
+def _selected_part(report: StatementReport) -> str:
+    """The bytes of the columns that all scans read, beside the bytes of whole files."""
+    scans = [scan for scan in report.scans if scan.answer is None]
+    selections = [scan.report.selection for scan in scans]
+    if None in selections:
+        return ""
+    parts = [
+        None if scan.rewrite is not None or selection is None else selection.bytes
+        for scan, selection in zip(scans, selections, strict=True)
+    ]
+    known = [part for part in parts if part is not None]
+    return in_whole_files(sum(known) if len(known) == len(parts) else None)
 
 
 def _mostly(report: StatementReport) -> str:
