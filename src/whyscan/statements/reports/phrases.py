@@ -66,8 +66,8 @@ def _selected_part(report: StatementReport) -> str:
         None if scan.rewrite is not None or selection is None else selection.bytes
         for scan, selection in zip(scans, selections, strict=True)
     ]
-    known = [part for part in parts if part is not None]
-    return in_whole_files(sum(known) if len(known) == len(parts) else None)
+    sized = [part for part in parts if part is not None]
+    return in_whole_files(sum(sized) if len(sized) == len(parts) else None)
 
 
 def _mostly(report: StatementReport) -> str:
