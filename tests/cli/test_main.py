@@ -57,9 +57,7 @@ def test_wrong_usage_is_one_line_and_a_hint(whyscan, arguments, message):
     assert hint.startswith("hint: ")
 
 
-@pytest.mark.parametrize(
-    "arguments", [["--help"], ["--version"], ["explain", "--help"], ["schema"]]
-)
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["explain", "--help"]])
 def test_what_needs_no_table_imports_neither_arrow_nor_sql(arguments):
     code = (
         "import sys\nfrom whyscan.cli.main import run\n"

@@ -670,6 +670,6 @@ def test_every_code_is_in_the_schema_and_no_finding_is_raised_on_a_good_question
     from support.reports import validator
     from whyscan.reports.findings import Code
 
-    codes = validator().schema["properties"]["findings"]["items"]["properties"]["code"]["enum"]
+    codes = validator().schema["$defs"]["Code"]["enum"]
     assert set(codes) == set(Code)
     assert explained(users(), "country = 'DE' AND age > 40")["findings"] == []

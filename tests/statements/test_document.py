@@ -1,13 +1,13 @@
 """The JSON of a statement: its schema, and every scan in the shape of a report."""
 
 import json
-from importlib.resources import files
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from support import schemas
 from support.statement_reports import STATEMENTS, statement, valid, validator
-from whyscan.statements.reports.document import document, to_json
+from whyscan.reports.document import document, to_json
 
 
 @pytest.mark.parametrize("name", STATEMENTS)
@@ -28,9 +28,8 @@ def test_a_scan_has_every_member_of_a_single_report():
 
 
 def test_the_schema_of_a_scan_follows_that_of_a_report():
-    text = files("whyscan.reports").joinpath("report.schema.json").read_text("utf-8")
-    report = json.loads(text)
-    scan = validator().schema["$defs"]["scan"]
+    report = schemas.validator("report").schema
+    scan = validator().schema["$defs"]["ScanReport"]
 
     shared = report["properties"].keys() - {"schema_version", "tool"}
     assert shared <= scan["properties"].keys()

@@ -11,8 +11,8 @@ from statements.dialects import lake
 from statements.dialects.cases import cases
 from support.markup import Elements
 from support.statement_reports import valid
+from whyscan.reports.document import to_json
 from whyscan.reports.text_layout import Page, columns
-from whyscan.statements.reports.document import to_json
 from whyscan.statements.reports.junit import junit
 from whyscan.statements.reports.markdown import markdown
 from whyscan.statements.reports.page import fragment, page

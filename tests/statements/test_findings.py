@@ -16,7 +16,7 @@ from support.reports import validator
 from support.statement_reports import valid
 from tables.delta.conftest import Lake as DeltaLake
 from tables.delta.conftest import bounds
-from whyscan.statements.reports.document import document
+from whyscan.reports.document import document
 from whyscan.table import Table
 from whyscan.tables.snapshot import Collected, Recording
 from whyscan.tree.types import BIGINT, DATE, INT, STRING, TIMESTAMP_NTZ, DecimalType

@@ -7,9 +7,9 @@ import pytest
 
 from support.markup import NAMES
 from support.statement_reports import STATEMENTS, joined, orders, scan, statement
+from whyscan.reports.document import document
 from whyscan.reports.gates import Gates
 from whyscan.statements.records import Edge, StatementReport
-from whyscan.statements.reports.document import document
 from whyscan.statements.reports.gates import StatementGates
 from whyscan.statements.reports.junit import junit
 from whyscan.statements.reports.markdown import markdown

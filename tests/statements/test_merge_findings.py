@@ -7,7 +7,7 @@ import pytest
 import whyscan
 from statements.test_findings import days, events, months
 from support.statement_reports import orders, valid
-from whyscan.statements.reports.document import document
+from whyscan.reports.document import document
 from whyscan.table import Table
 
 UPSERT = "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"

@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 import json
-from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-from jsonschema import Draft202012Validator
 from msgspec.structs import replace
 
+from support import schemas
 from whyscan.reports.document import to_json
 from whyscan.table import Table
 
 if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator
+
     from whyscan.reports.report import Report
 
 
-@cache
 def validator() -> Draft202012Validator:
-    text = files("whyscan.reports").joinpath("report.schema.json").read_text("utf-8")
-    return Draft202012Validator(json.loads(text))
+    return schemas.validator("report")
 
 
 def valid(document: dict) -> dict:
     """The document, once the schema has nothing to say against it."""
-    complaints = [f"{e.json_path}: {e.message}" for e in validator().iter_errors(document)]
-    assert complaints == []
-    return document
+    return schemas.valid("report", document)
 
 
 def explain(snapshot, predicate: str, **question) -> Report:

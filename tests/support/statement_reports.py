@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
+from typing import TYPE_CHECKING
 
-from jsonschema import Draft202012Validator
-
-from support.commands import whyscan
+from support import schemas
 from support.lakes import delta_users, empty, users
 from support.memory_table import DataFile, MemoryTable, RowGroup
 from whyscan.reports.findings import Code, Finding, Severity
@@ -28,17 +26,17 @@ from whyscan.statements.records import (
 from whyscan.table import Table
 from whyscan.tree.types import DOUBLE, INT
 
+if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator
 
-@cache
+
 def validator() -> Draft202012Validator:
-    return Draft202012Validator(json.loads(whyscan("schema", "statement", cwd=".").out))
+    return schemas.validator("statement")
 
 
 def valid(document: dict) -> dict:
     """The document, once the schema has nothing to say against it."""
-    complaints = [f"{e.json_path}: {e.message}" for e in validator().iter_errors(document)]
-    assert complaints == []
-    return document
+    return schemas.valid("statement", document)
 
 
 def orders(months: int = 12) -> MemoryTable:

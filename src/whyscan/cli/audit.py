@@ -164,7 +164,7 @@ def _failures(result: Audit, arguments: Mapping[str, Any]) -> Iterator[str]:
 def _rendered(result: Audit, arguments: Mapping[str, Any], page: Page) -> str:
     match arguments["form"]:
         case "json":
-            from whyscan.spark.stages.audit.document import to_json
+            from whyscan.reports.document import to_json
 
             return to_json(result)
         case "markdown":

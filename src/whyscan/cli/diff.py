@@ -108,9 +108,9 @@ def _when(version: str, format_name: str) -> When:
 
 def _rendered(difference: Difference, arguments: Mapping[str, Any], page: Page) -> str:
     if arguments["form"] == "json":
-        from whyscan.reports.diff.document import to_json
+        from whyscan.reports.document import to_json
 
-        return to_json(difference, verbose=arguments["verbose"])
+        return to_json(difference if arguments["verbose"] else difference.without_paths())
     from whyscan.reports.diff.text import text
 
     return text(difference, page, verbose=arguments["verbose"])

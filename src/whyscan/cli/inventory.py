@@ -56,7 +56,7 @@ def inventory(places: tuple[str, ...], **arguments: Any) -> int:
     """
     run = _run_inventory(places, arguments)
     if arguments["form"] == "json":
-        from whyscan.spark.stages.inventory.document import to_json
+        from whyscan.reports.document import to_json
 
         write(to_json(run))
     else:

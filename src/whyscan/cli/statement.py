@@ -95,7 +95,7 @@ def _partition_types(
 def _render_report(report: StatementReport, arguments: Mapping[str, Any], page: Page) -> str:
     match arguments["form"]:
         case "json":
-            from whyscan.statements.reports.document import to_json
+            from whyscan.reports.document import to_json
 
             return to_json(report)
         case "markdown":

@@ -45,7 +45,7 @@ def stats(table: str, columns: tuple[str, ...], **arguments: Any) -> None:
 def _rendered(table_stats: TableStats, form: str, page: Page) -> str:
     match form:
         case "json":
-            from whyscan.reports.stats.document import to_json
+            from whyscan.reports.document import to_json
 
             return to_json(table_stats)
         case "html":

@@ -198,7 +198,7 @@ def _silence_spark_log(spark: SparkSession) -> None:
 def _rendered(result: Verification, form: str, page: Page) -> str:
     match form:
         case "json":
-            from whyscan.spark.stages.verify.document import to_json
+            from whyscan.reports.document import to_json
 
             return to_json(result)
         case "markdown":

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from operator import add
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, ClassVar, TypeAlias
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
+from whyscan.fields import Count, Name, Record, Sentence, Sql, Word, one_of
 from whyscan.planning.why.attribution import Attribution, Share, attribute
 from whyscan.planning.why.engine_words import Words, words
 from whyscan.planning.why.operands import PartCount, count_parts, operator, parts
@@ -31,37 +32,50 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Column, Expression
 
 
-class PartLine(Struct, frozen=True):
+Operator: TypeAlias = Annotated[
+    Word | None,
+    Meta(description="The word that joins the parts; null for a plain condition."),
+    one_of("AND", "OR", "NOT"),
+]
+
+
+class PartLine(
+    Record,
+    frozen=True,
+    rename={"words": "engines", "kept": "files_kept", "removed": "alone"},
+):
     """One operand of an OR, AND or NOT, and what it would remove if it were the whole predicate."""
 
-    sql: str
-    operator: str | None
+    sql: Sql
+    operator: Operator
     bucket: ConjunctBucket
     pushdown: Pushdown
     words: Words
-    kept: int
-    removed: Share
+    kept: Annotated[Count, Meta(description="The listed files that this operand keeps.")]
+    removed: Annotated[Share, Meta(description="What this operand removes by itself.")]
     parts: tuple[PartLine, ...]
 
 
-class ConjunctLine(Struct, frozen=True):
-    """One conjunct: its class and why, what it removes, and its operands.
+class ConjunctLine(Record, frozen=True, rename={"words": "engines"}):
+    """One conjunct: its class and why, what it removes, and its operands."""
 
-    `operator` is the word that joins the operands, None for a plain condition. `joined` is True for
-    a condition that comes from the other side of a join.
-    """
+    OPTIONAL: ClassVar = ("joined",)
 
-    sql: str
-    columns: tuple[str, ...]
+    sql: Sql
+    columns: tuple[Name, ...]
     bucket: ConjunctBucket
     pushdown: Pushdown
-    alone: Share
-    only: Share
-    why: str
+    alone: Annotated[Share, Meta(description="What the conjunct removes by itself.")]
+    only: Annotated[Share, Meta(description="What no other conjunct removes.")]
+    why: Annotated[Sentence, Meta(description="Why the conjunct has this pushdown class.")]
     words: Words
-    operator: str | None = None
-    parts: tuple[PartLine, ...] = ()
-    joined: bool = False
+    operator: Operator = None
+    parts: Annotated[
+        tuple[PartLine, ...], Meta(description="The operands, each as if it were alone.")
+    ] = ()
+    joined: Annotated[
+        bool, Meta(description="The condition comes from the other side of a join.")
+    ] = False
 
 
 class ConjunctCount(Struct, frozen=True):

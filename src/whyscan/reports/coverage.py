@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 import pyarrow as pa
-from msgspec import Struct
 
+from whyscan.fields import Count, FilePath, Name, Record, Word, one_of
 from whyscan.planning.plan.judgement import flags
 from whyscan.planning.why.obstacles import bounded as is_bounded
 from whyscan.planning.why.pushdown import PSEUDO_COLUMNS
@@ -24,12 +24,14 @@ EXAMPLES_AT_MOST = 10
 """The greatest number of file names in a report."""
 
 
-class Coverage(Struct, frozen=True):
+class Coverage(Record, frozen=True):
     """One column: the number of files whose statistics were read, and how many have bounds."""
 
-    column: str
-    files: int
-    files_with_bounds: int
+    COMPUTED: ClassVar = {"mode": "mode"}
+
+    column: Name
+    files: Count
+    files_with_bounds: Count
 
     def __add__(self, other: Coverage) -> Coverage:
         return Coverage(
@@ -39,7 +41,8 @@ class Coverage(Struct, frozen=True):
         )
 
     @property
-    def mode(self) -> str:
+    def mode(self) -> Annotated[Word, one_of("exact", "partial", "absent")]:
+        """Whether all files, some or none have bounds."""
         if self.files_with_bounds == self.files:
             return "exact"
         return "partial" if self.files_with_bounds else "absent"
@@ -49,13 +52,15 @@ class Coverage(Struct, frozen=True):
         return 100.0 * self.files_with_bounds / self.files if self.files else 100.0
 
 
-class MissingStatistics(Struct, frozen=True):
+class MissingStatistics(
+    Record, frozen=True, rename={"total": "of", "files": "count", "examples": "files"}
+):
     """The number of files without statistics of a column, some of their names, and the columns."""
 
-    columns: tuple[str, ...]
-    total: int
-    files: int
-    examples: tuple[str, ...]
+    columns: tuple[Name, ...]
+    total: Count
+    files: Count
+    examples: tuple[FilePath, ...]
 
     def __add__(self, other: MissingStatistics) -> MissingStatistics:
         return MissingStatistics(

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from datetime import date
+from typing import TYPE_CHECKING, Annotated, ClassVar, Protocol, TypeAlias
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from whyscan.fields import Name, Outcome, Record, Sentence, Sql, Word, one_of
 from whyscan.planning.why.pushdown import ConjunctBucket, Pushdown
+from whyscan.reports.coverage import MissingStatistics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from datetime import date
 
-    from whyscan.reports.coverage import MissingStatistics
     from whyscan.reports.findings import Finding
     from whyscan.reports.report import Report
 
@@ -29,33 +30,60 @@ class Gates(Struct, frozen=True):
     require_partition_filter: bool = False
 
 
-class Exemption(Struct, frozen=True):
+class Exemption(Record, frozen=True):
     """A gate that a table, or one predicate on it, may fail until a date, with the reason."""
 
-    table: str
-    gate: str
-    reason: str
+    OMITTED: ClassVar = ("table", "gate", "predicate")
+
+    table: Name
+    gate: Word
+    reason: Sentence
     until: date
-    predicate: str | None = None
+    predicate: Sql | None = None
 
 
-class Assertion(Struct, frozen=True):
-    """The outcome of one gate. A gate that could not be measured (`actual` None) fails.
+GateName: TypeAlias = Annotated[
+    Word,
+    one_of(
+        "min_pruning",
+        "min_pruning_bytes",
+        "max_files",
+        "max_bytes",
+        "stats_complete",
+        "partition_filter",
+        "baseline",
+        "baseline_bytes",
+        "regression",
+        "regression_bytes",
+    ),
+]
 
-    `exemption` excuses a failed gate until it has `expired`. `missing_statistics` has the files for
-    which the gate on statistics failed.
-    """
 
-    name: str
+class Assertion(Record, frozen=True, rename={"missing_statistics": "files_without_statistics"}):
+    """The outcome of one gate. A gate that could not be measured (`actual` is null) fails."""
+
+    OMITTED: ClassVar = ("passed",)
+    OPTIONAL: ClassVar = ("exemption", "expired", "missing_statistics")
+    COMPUTED: ClassVar = {"result": "result"}
+
+    name: GateName
     threshold: float
-    actual: float | None
+    actual: Annotated[
+        float | None, Meta(description="Percent, files, bytes or conjuncts, as the threshold.")
+    ]
     passed: bool
-    exemption: Exemption | None = None
+    exemption: Annotated[
+        Exemption | None, Meta(description="Excuses a failed gate until it has expired.")
+    ] = None
     expired: bool = False
-    missing_statistics: MissingStatistics | None = None
+    missing_statistics: Annotated[
+        MissingStatistics | None,
+        Meta(description="The files for which the gate on statistics failed, some by path."),
+    ] = None
 
     @property
-    def result(self) -> str:
+    def result(self) -> Outcome:
+        """Whether the gate passed."""
         return "pass" if self.passed else "fail"
 
     @property

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping  # noqa: TC003 - msgspec reads the annotations of a record
+from collections.abc import Mapping
 from operator import or_
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import asdict, replace
 
+from whyscan.fields import Count, LevelName, Record, Sql, Word, object_of
 from whyscan.planning.plan import mechanisms
 from whyscan.planning.plan.matching_rows import group_rows, perhaps_matching, surely_matching
 from whyscan.planning.plan.planner import plus, total, total_of
@@ -30,32 +31,59 @@ if TYPE_CHECKING:
 ORDER = ("manifests", "files", "row_groups")
 
 
-class Level(Struct, frozen=True):
-    """The counts of one level: manifests, files or row groups. Unknown bytes and rows are None.
+class Level(
+    Record,
+    frozen=True,
+    rename={
+        "every": "all",
+        "unchecked": "kept_unchecked",
+        "selected_total": "selected_bytes_total",
+        "selected_kept": "selected_bytes_kept",
+    },
+):
+    """The counts of one level: manifests, files or row groups. Unknown bytes and rows are null.
 
-    `every` counts the containers of which all rows match. `unchecked` counts the containers that
-    are kept without a check, because they have no statistics or no condition could be interpreted.
-    Only row groups have the other fields: `in_kept_files` counts the row groups of kept files,
-    `files_emptied` counts the kept files of which no row group is kept, `selected_total` and
-    `selected_kept` are the bytes of the selected columns (None if no columns were selected).
+    Only row groups have the fields after `unchecked`.
     """
 
-    level: str
-    total: int
-    kept: int
-    every: int
-    kept_without_nan: int
+    OPTIONAL: ClassVar = ("in_kept_files", "files_emptied", "selected_total", "selected_kept")
+
+    level: LevelName
+    total: Annotated[
+        Count, Meta(description="All containers; of row groups those of opened files.")
+    ]
+    kept: Count
+    every: Annotated[Count, Meta(description="Kept containers of which every row matches.")]
+    kept_without_nan: Annotated[Count, Meta(description="What would be kept if no value were NaN.")]
     confidence: Confidence
-    bytes_total: int | None
-    bytes_kept: int | None
-    rows_total: int | None
-    rows_kept: int | None
-    pruned_by: Mapping[str, int]
-    in_kept_files: int | None = None
-    files_emptied: int | None = None
-    unchecked: int = 0
-    selected_total: int | None = None
-    selected_kept: int | None = None
+    bytes_total: Count | None
+    bytes_kept: Count | None
+    rows_total: Count | None
+    rows_kept: Count | None
+    pruned_by: Annotated[
+        Mapping[Word, Count],
+        Meta(description="Removed containers, each counted once, for the first mechanism."),
+        object_of(
+            ("partition", "statistics"),
+            partition={"type": "integer", "minimum": 0},
+            statistics={"type": "integer", "minimum": 0},
+            join={"type": "integer", "minimum": 1},
+            limit={"type": "integer", "minimum": 1},
+        ),
+    ]
+    unchecked: Annotated[
+        Count, Meta(description="Kept containers without statistics or without a condition.")
+    ] = 0
+    in_kept_files: Annotated[Count | None, Meta(description="The row groups of kept files.")] = None
+    files_emptied: Annotated[
+        Count | None, Meta(description="The kept files of which no row group is kept.")
+    ] = None
+    selected_total: Annotated[
+        Count | None, Meta(description="With --select: the bytes of the columns' chunks.")
+    ] = None
+    selected_kept: Annotated[
+        Count | None, Meta(description="With --select: the same in kept row groups.")
+    ] = None
 
     def __add__(self, other: Level) -> Level:
         """Add the counts of two parts of a table; a count that one part does not know is None."""
@@ -81,11 +109,11 @@ def least(*confidences: Confidence) -> Confidence:
     return max(confidences, key=list(Confidence).index)
 
 
-class RowsMatched(Struct, frozen=True):
+class RowsMatched(Record, frozen=True):
     """Bounds on the number of rows for which the predicate is TRUE; None if metadata gives none."""
 
-    at_least: int | None
-    at_most: int | None
+    at_least: Count | None
+    at_most: Count | None
 
     def __add__(self, other: RowsMatched) -> RowsMatched:
         return RowsMatched(plus(self.at_least, other.at_least), plus(self.at_most, other.at_most))
@@ -226,15 +254,15 @@ def rows_matched(evidence: Evidence) -> RowsMatched:
     return RowsMatched(total(surely_matching(unlimited)), total(perhaps_matching(unlimited)))
 
 
-class Removal(Struct, frozen=True):
+class Removal(Record, frozen=True):
     """The files that one mechanism removed.
 
     `conjunct` is a conjunct that alone removes all of them, None if no conjunct does.
     """
 
-    mechanism: str
-    files: int
-    conjunct: str | None
+    mechanism: Word
+    files: Count
+    conjunct: Sql | None
 
 
 class RemovedFiles(Struct, frozen=True):

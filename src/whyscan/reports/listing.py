@@ -6,13 +6,15 @@ when they are written.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 import pyarrow as pa
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from whyscan.fields import Count, FilePath, Name, Record, Sentence, Sql, Word, one_of
 from whyscan.planning.plan.file_scans import Residuals
 from whyscan.planning.plan.mechanisms import Mechanism, of_files
 from whyscan.planning.why.reason_codes import Reason
@@ -30,7 +32,7 @@ from whyscan.reports.values import JsonValue, json_values
 from whyscan.tree.lazy import lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Sequence
 
     from whyscan.planning.plan.scan_plan import Evidence, ScanPlan
     from whyscan.planning.why.reasons import Why
@@ -40,29 +42,52 @@ Bounds = tuple[JsonValue, JsonValue]
 BATCH = 10_000
 
 
-class FileLine(Struct, frozen=True, rename={"removers": "pruned_by_conjuncts"}):
-    """One live file: one object of the JSON document.
+class FileLine(Record, frozen=True, rename={"removers": "pruned_by_conjuncts"}):
+    """One live file.
 
-    `row_groups` are the ordinals to read, None if the footer was not opened. `bounds` has the
-    columns with at least one bound. `reason` says why the file is kept, None for a removed file.
-    `residual` is the condition left to check, None if there is none. `pruned_at` is the level that
-    removed the file. `removers` are the positions of the conjuncts that each remove the file alone;
-    it is empty if only several conjuncts together remove it. `evidence` is the cause in words.
+    Values are booleans and numbers as they are; NaN and infinities, decimals, dates and timestamps,
+    text and binary are text. A null partition value is SQL NULL; a null bound is unknown.
     """
 
-    path: str
-    bytes: int | None
-    rows: int | None
-    partition: Mapping[str, JsonValue]
-    bounds: Mapping[str, Bounds]
-    verdict: str
-    pruned_by: str | None
-    reason: str | None
-    row_groups: tuple[int, ...] | None
-    residual: str | None
-    pruned_at: str | None
-    removers: tuple[int, ...]
-    evidence: str
+    PLAIN: ClassVar = True
+
+    path: Annotated[FilePath, Meta(description="The path as the table records it.")]
+    bytes: Count | None
+    rows: Count | None
+    partition: Mapping[Name, JsonValue]
+    bounds: Annotated[
+        Mapping[Name, Bounds], Meta(description="Lower and upper bound, if one of them is known.")
+    ]
+    verdict: Annotated[
+        Word,
+        Meta(description="none: no row is read; some: rows may match; all: every row matches."),
+        one_of("none", "some", "all"),
+    ]
+    pruned_by: Annotated[Word | None, one_of("partition", "statistics", "join", "limit")]
+    reason: Annotated[
+        Word | None,
+        Meta(description="Why the file is kept; null for a removed file."),
+        one_of(*Reason),
+    ]
+    row_groups: Annotated[
+        tuple[Count, ...] | None,
+        Meta(description="The ordinals to read; null if the footer was not opened."),
+    ]
+    residual: Annotated[
+        Sql | None, Meta(description="The condition left to check on the rows of this file.")
+    ]
+    pruned_at: Annotated[
+        Word | None,
+        Meta(description="The level that removed the file; null for a kept file."),
+        one_of("manifests", "files"),
+    ]
+    removers: Annotated[
+        tuple[Count, ...],
+        Meta(description="The positions of the conjuncts that each remove the file alone."),
+    ]
+    evidence: Annotated[
+        Sentence, Meta(description="What the metadata says against the predicate, in words.")
+    ]
 
 
 class Listing(Struct, frozen=True, dict=True):

@@ -195,8 +195,8 @@ def basis_lines(report: Report) -> Iterator[str]:
     yield ""
     for name, value in basis(report):
         yield f"- {name}: {plain(value)}"
-    for level, why in report.unchecked:
-        yield f"- not checked: {LEVEL_NAMES.get(level, level)} ({plain(why)})"
+    for entry in report.unchecked:
+        yield f"- not checked: {LEVEL_NAMES.get(entry.level, entry.level)} ({plain(entry.why)})"
     for note in report.notes:
         yield f"- note: {plain(note)}"
     yield ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from whyscan.reports.document import moment
 from whyscan.reports.findings import UNITS
 from whyscan.reports.words import counted, inert, inert_sql, percent, size, sizes
 
@@ -213,7 +212,7 @@ def _terms(report: Report) -> str:
     question = report.question
     terms = [f"{question.dialect} SQL", f"time zone {question.timezone}"]
     if question.now is not None:
-        terms.append(f"now is {moment(question.now)}")
+        terms.append(f"now is {question.now}")
     if question.assume_no_nan:
         terms.append("no value is NaN, on your word")
     return inert("; ".join(terms))

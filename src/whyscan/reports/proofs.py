@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from whyscan.fields import Record, Word
 
 
-class Proof(Struct, frozen=True):
+class Proof(Record, frozen=True):
     """One kind of evidence, what it proves, and what it leaves open."""
 
-    evidence: str
-    proves: str
-    leaves_open: str
+    evidence: Word
+    proves: Word
+    leaves_open: Word
 
 
 PROOFS = (

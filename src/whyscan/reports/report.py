@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator  # noqa: TC003 - the JSON Schema is made from it
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from msgspec import Struct
+from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
 
 from whyscan.errors import UsageError
+from whyscan.fields import (
+    Count,
+    LevelName,
+    Name,
+    Outcome,
+    Record,
+    Sentence,
+    Sql,
+    TableFormat,
+    Word,
+)
 from whyscan.planning.plan.file_scans import residual_of
 from whyscan.planning.plan.planner import left_closed
 from whyscan.planning.rows.limit import before_limit
+from whyscan.planning.why.attribution import MechanismOverlap
 from whyscan.planning.why.pushdown import Confidence, classify, incomplete
+from whyscan.planning.why.reason_codes import Reason
 from whyscan.planning.why.reasons import reasons
 from whyscan.reports.conjuncts import ConjunctLine, conjunct_lines
+from whyscan.reports.coverage import Coverage, MissingStatistics
+from whyscan.reports.document import document, moment
 from whyscan.reports.findings import Code, Facts, Finding, findings
 from whyscan.reports.gates import Assertion, Gates, assertions
 from whyscan.reports.levels import Level, Removal, RowsMatched, least, removals
-from whyscan.reports.listing import Listing, listing
+from whyscan.reports.listing import FileLine, Listing, listing
+from whyscan.reports.proofs import PROOFS, Proof
 from whyscan.reports.tally import CommonFacts, PlanOutcome, Tally, Workings
-from whyscan.tables.snapshot import Unreached
+from whyscan.tables.snapshot import SpecLine, Unreached
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,91 +44,129 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from whyscan.planning.plan.scan_plan import PlannedSnapshot, PlanRequest, ScanPlan
-    from whyscan.planning.why.attribution import MechanismOverlap
-    from whyscan.planning.why.reason_codes import Reason
     from whyscan.planning.why.reasons import Stays
-    from whyscan.reports.coverage import Coverage, MissingStatistics
-    from whyscan.tables.snapshot import Snapshot, SpecLine, Traffic
+    from whyscan.tables.snapshot import Snapshot, Traffic
     from whyscan.tree.nodes import Predicate
 
-SCHEMA_VERSION = "1.0"
+
+class Subject(Record, frozen=True):
+    """The table of a report."""
+
+    uri: Name
+    format: TableFormat
+    version: Annotated[
+        int | None, Meta(description="The version or snapshot; null if the format has none.")
+    ]
+    partitioned_by: Annotated[
+        tuple[Name, ...], Meta(description="The columns that partition values are made from.")
+    ]
+    specs: Annotated[
+        tuple[SpecLine, ...],
+        Meta(description="The partition specs of live files, and the current one, if numbered."),
+    ] = ()
 
 
-class Subject(Struct, frozen=True):
-    """The table of a report. `version` is None if the format has no versions."""
+class QuestionText(Record, frozen=True):
+    """The predicate, with the dialect and time zone in which it was read."""
 
-    uri: str
-    format: str
-    version: int | None
-    partitioned_by: tuple[str, ...]
-    specs: tuple[SpecLine, ...] = ()
-
-
-class QuestionText(Struct, frozen=True):
-    """The predicate, with the dialect and time zone in which it was read.
-
-    `now` is the value of the current time, in microseconds since 1970-01-01, None if the predicate
-    does not use the current time.
-    """
-
-    predicate: str
-    dialect: str
-    timezone: str
-    now: int | None
-    assume_no_nan: bool
+    predicate: Annotated[Sql, Meta(description="The predicate as the user wrote it.")]
+    dialect: Name
+    timezone: Name
+    now: Annotated[
+        Word | None,
+        Meta(description="The current time, ISO 8601 in UTC; null if the predicate has no use."),
+    ]
+    assume_no_nan: Annotated[bool, Meta(description="The user says that no value is NaN.")]
 
 
-class ReasonCount(Struct, frozen=True):
+class ReasonCount(Record, frozen=True):
     """The number of files that are kept for one reason."""
 
     reason: Reason
-    files: int
+    files: Count
 
 
-class Selection(Struct, frozen=True):
+class Selection(Record, frozen=True):
     """The selected columns, and the bytes of their chunks in kept row groups (None if unknown)."""
 
-    columns: tuple[str, ...]
-    bytes: int | None
+    columns: tuple[Name, ...]
+    bytes: Count | None
 
 
-class Effort(Struct, frozen=True):
-    """The metadata that the run read, and how long the run took.
+class Unchecked(Record, frozen=True):
+    """A level that was not checked, and why."""
 
-    `from_cache` counts the objects that came from the cache alone, None if they were not counted.
-    """
-
-    objects: int
-    bytes: int
-    from_cache: int | None
-    seconds: float
+    level: LevelName
+    why: Sentence
 
 
-class Report(Struct, frozen=True):
+class Effort(Record, frozen=True):
+    """The metadata that the run read, and how long the run took."""
+
+    objects: Count
+    bytes: Count
+    from_cache: Annotated[
+        Count | None,
+        Meta(description="The objects that came from the cache alone; null if not counted."),
+    ]
+    seconds: Annotated[float, Meta(ge=0)]
+
+
+class Report(Record, frozen=True, rename={"overlap": "mechanisms"}):
     """What a predicate reads of a table, and why.
 
     `listing` has one line per file, None unless the caller asked for it. `missing_statistics`
     counts the files without statistics, None unless the caller asserted statistics.
     """
 
+    OMITTED: ClassVar = ("listing", "missing_statistics")
+    FLAT: ClassVar = ("question",)
+    OPTIONAL: ClassVar = ("selection",)
+    COMPUTED: ClassVar = {"result": "result", "proofs": "proofs", "files": "live_files"}
+    ONE_PER_LINE: ClassVar = ("files",)
+
     table: Subject
     question: QuestionText
     confidence: Confidence
-    levels: tuple[Level, ...]
-    removals: tuple[Removal, ...]
-    survivors: tuple[ReasonCount, ...]
-    unchecked: tuple[tuple[str, str], ...]
-    notes: tuple[str, ...]
+    levels: Annotated[
+        tuple[Level, ...],
+        Meta(description="From the widest containers to the narrowest that were looked at."),
+    ]
+    removals: Annotated[
+        tuple[Removal, ...], Meta(description="How many files each mechanism removed.")
+    ]
+    survivors: Annotated[
+        tuple[ReasonCount, ...], Meta(description="How many files are kept for which reason.")
+    ]
+    unchecked: Annotated[
+        tuple[Unchecked, ...], Meta(description="The levels that were not checked, and why.")
+    ]
+    notes: Annotated[
+        tuple[Sentence, ...], Meta(description="What people should know about the run.")
+    ]
     rows_matched: RowsMatched
-    conjuncts: tuple[ConjunctLine, ...]
+    conjuncts: Annotated[
+        tuple[ConjunctLine, ...],
+        Meta(description="The top-level AND fragments, in the order of the predicate."),
+    ]
     overlap: MechanismOverlap
-    residual: str | None
-    selection: Selection | None
-    statistics: tuple[Coverage, ...]
-    contradictory_statistics: int
+    residual: Annotated[
+        Sql | None, Meta(description="What must still be checked on the rows that are read.")
+    ]
+    selection: Annotated[
+        Selection | None,
+        Meta(description="With --select: the columns, and their bytes in kept row groups."),
+    ]
+    statistics: Annotated[
+        tuple[Coverage, ...],
+        Meta(description="How many files have bounds, for each column without partition values."),
+    ]
+    contradictory_statistics: Annotated[
+        Count, Meta(description="Statistics that contradict themselves and are not used.")
+    ]
     findings: tuple[Finding, ...]
     listing: Listing | None
-    assertions: tuple[Assertion, ...]
+    assertions: Annotated[tuple[Assertion, ...], Meta(description="The outcome of each gate.")]
     metadata: Effort
     missing_statistics: MissingStatistics | None = None
 
@@ -122,6 +177,21 @@ class Report(Struct, frozen=True):
     @property
     def passed(self) -> bool:
         return all(assertion.holds for assertion in self.assertions)
+
+    @property
+    def result(self) -> Outcome:
+        """`fail` if a gate fails that no exemption excuses."""
+        return "pass" if self.passed else "fail"
+
+    @property
+    def proofs(self) -> tuple[Proof, ...] | UnsetType:
+        """With --verbose: what each kind of evidence proves, and what it leaves open."""
+        return UNSET if self.listing is None else PROOFS
+
+    @property
+    def live_files(self) -> Iterator[FileLine] | UnsetType:
+        """With --verbose: every live file."""
+        return UNSET if self.listing is None else self.listing.lines()
 
     def gated(self, gates: Gates) -> Report:
         """Return this report with the outcome of each gate."""
@@ -147,8 +217,6 @@ class Report(Struct, frozen=True):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON document. `whyscan schema` prints its schema."""
-        from whyscan.reports.document import document
-
         return document(self)
 
     def _repr_html_(self) -> str:
@@ -248,14 +316,14 @@ def _with_confidence(levels: tuple[Level, ...], *, interpreted: bool) -> tuple[L
     return tuple(replace(level, confidence=Confidence.INCOMPLETE) for level in levels)
 
 
-def _unchecked(planned: PlannedSnapshot, tally: Tally) -> tuple[tuple[str, str], ...]:
+def _unchecked(planned: PlannedSnapshot, tally: Tally) -> tuple[Unchecked, ...]:
     """Return the levels that were not checked, each with the reason."""
     kept = next(level.kept for level in tally.outcome.levels if level.level == "files")
     if tally.workings.footers:
         closed_footers = (Unreached(why, files, kept) for why, files in tally.workings.unreached)
-        return tuple(("row_groups", str(unreached)) for unreached in closed_footers)
+        return tuple(Unchecked("row_groups", str(unreached)) for unreached in closed_footers)
     closed = left_closed(planned.options.depth, kept)
-    return () if closed is None else (("row_groups", closed),)
+    return () if closed is None else (Unchecked("row_groups", closed),)
 
 
 def _subject(snapshot: Snapshot) -> Subject:
@@ -266,7 +334,7 @@ def _subject(snapshot: Snapshot) -> Subject:
 
 def _question(predicate: Predicate, *, assume_no_nan: bool) -> QuestionText:
     return QuestionText(
-        predicate.text, predicate.dialect, predicate.zone, predicate.now, assume_no_nan
+        predicate.text, predicate.dialect, predicate.zone, moment(predicate.now), assume_no_nan
     )
 
 
@@ -282,4 +350,4 @@ def _selection(planned: PlanRequest, outcome: PlanOutcome) -> Selection | None:
 
 
 def _effort(traffic: Traffic, seconds: float) -> Effort:
-    return Effort(traffic.objects, traffic.bytes, traffic.from_cache, seconds)
+    return Effort(traffic.objects, traffic.bytes, traffic.from_cache, round(seconds, 6))

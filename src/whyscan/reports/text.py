@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from whyscan.reports.conjuncts import ConjunctLine, PartLine
     from whyscan.reports.findings import Finding
     from whyscan.reports.gates import Assertion
-    from whyscan.reports.report import Report
+    from whyscan.reports.report import Report, Unchecked
 
 NARROW_BAR = 10
 WIDE_BAR = 40
@@ -173,11 +173,11 @@ def file_lines(report: Report, page: Page) -> Iterator[str]:
 
 
 def unchecked_lines(
-    unchecked: Iterable[tuple[str, str]], notes: Iterable[str], page: Page
+    unchecked: Iterable[Unchecked], notes: Iterable[str], page: Page
 ) -> Iterator[str]:
     """Write what was not checked and why, and the notes."""
-    for level, why in unchecked:
-        line = f"not checked: {LEVEL_NAMES.get(level, level)} ({inert(why)})"
+    for entry in unchecked:
+        line = f"not checked: {LEVEL_NAMES.get(entry.level, entry.level)} ({inert(entry.why)})"
         yield page.wrap(line, hanging="  ")
     for note in notes:
         yield page.wrap(f"note: {inert(note)}", hanging="  ")

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 
+from whyscan.fields import Value
 from whyscan.tree.types import BinaryType, StringType, TimestampType, UuidType
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from whyscan.tree.types import Type
 
-JsonValue: TypeAlias = bool | int | float | str | None
+JsonValue: TypeAlias = bool | int | float | Value | None
 
 UUID_BYTES = 16
 

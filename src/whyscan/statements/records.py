@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from msgspec import Struct
+from msgspec import Meta
 
+from whyscan.fields import Count, Name, Outcome, Record, Sentence, Sql, Value, Word
 from whyscan.planning.plan.planner import plus
-from whyscan.reports.gates import GatedAmount
+from whyscan.planning.plan.scan_plan import PlannedSnapshot
+from whyscan.reports.document import document
+from whyscan.reports.findings import Finding
+from whyscan.reports.gates import Assertion, GatedAmount
+from whyscan.reports.report import Report
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from whyscan.planning.plan.scan_plan import PlannedSnapshot
-    from whyscan.reports.findings import Finding
-    from whyscan.reports.gates import Assertion
-    from whyscan.reports.report import Report
     from whyscan.statements.reports.gates import StatementGates
-
-SCHEMA_VERSION = "1.0"
 
 
 class Origin(StrEnum):
@@ -36,32 +35,32 @@ class Origin(StrEnum):
     """It follows from values that another scan supplies at run time."""
 
 
-class Placed(Struct, frozen=True):
+class Placed(Record, frozen=True):
     """A condition of a scan: its SQL in the scan's words, and the condition that it comes from.
 
     `written` is that condition of the statement. `via` is the equality that carried it over, None
     where no equality was needed.
     """
 
-    sql: str
+    sql: Sql
     origin: Origin
-    written: str
-    via: str | None = None
+    written: Sql
+    via: Sql | None = None
 
 
-class Stayed(Struct, frozen=True):
+class Stayed(Record, frozen=True):
     """A condition that names columns of a scan but does not filter it, and the reason."""
 
-    sql: str
-    why: str
+    sql: Sql
+    why: Sentence
 
 
-class Amount(Struct, frozen=True):
+class Amount(Record, frozen=True):
     """A number of files, bytes and rows. None means unknown."""
 
-    files: int
-    bytes: int | None
-    rows: int | None
+    files: Count
+    bytes: Count | None
+    rows: Count | None
 
     def __add__(self, other: Amount) -> Amount:
         return Amount(
@@ -72,7 +71,7 @@ class Amount(Struct, frozen=True):
 NOTHING = Amount(0, 0, 0)
 
 
-class Supply(Struct, frozen=True):
+class Supply(Record, frozen=True):
     """The values that a join or a subquery supplies to a scan.
 
     `sql` is the condition of the join, and `source` the position of the scan that supplies values.
@@ -80,15 +79,15 @@ class Supply(Struct, frozen=True):
     plan guarantees, as text. `keys` counts the distinct values that were read, None if none were.
     """
 
-    sql: str
-    column: str
-    source: int | None
-    low: str | None = None
-    high: str | None = None
-    keys: int | None = None
+    sql: Sql
+    column: Sql
+    source: Count | None
+    low: Value | None = None
+    high: Value | None = None
+    keys: Count | None = None
 
 
-class Dynamic(Struct, frozen=True):
+class Dynamic(Record, frozen=True):
     """Three amounts that a scan reads, depending on what is known about joined values.
 
     `static` is without the values that joins supply. `bounded` is with the bounds that metadata
@@ -108,18 +107,18 @@ class Role(StrEnum):
     TARGET = "target"
 
 
-class Rewrite(Struct, frozen=True):
+class Rewrite(Record, frozen=True):
     """What a change does to the files of its target.
 
     `removed` files are dropped without being read. `rewritten` files may be copied.
     """
 
-    operation: str
+    operation: Word
     removed: Amount
     rewritten: Amount
 
 
-class ScanReport(Struct, frozen=True):
+class ScanReport(Record, frozen=True):
     """One use of a table in a statement.
 
     `name` is the name under which the table was passed in, `alias` its name in the statement.
@@ -128,9 +127,12 @@ class ScanReport(Struct, frozen=True):
     where there is nothing to say.
     """
 
-    name: str
-    alias: str
-    columns: tuple[str, ...]
+    OMITTED: ClassVar = ("plan",)
+    FLAT: ClassVar = ("report",)
+
+    name: Name
+    alias: Name
+    columns: tuple[Name, ...]
     plan: PlannedSnapshot
     report: Report
     placed: tuple[Placed, ...] = ()
@@ -138,8 +140,8 @@ class ScanReport(Struct, frozen=True):
     dynamic: Dynamic | None = None
     role: Role = Role.READ
     rewrite: Rewrite | None = None
-    limit: str | None = None
-    answer: str | None = None
+    limit: Sentence | None = None
+    answer: Value | None = None
 
     @property
     def title(self) -> str:
@@ -163,33 +165,58 @@ class ScanReport(Struct, frozen=True):
         return GatedAmount(files.total, files.kept - removed.files, files.bytes_total, bytes_read)
 
 
-class Edge(Struct, frozen=True):
+class Edge(Record, frozen=True):
     """A join between two scans, by their positions; `kind` is SQL's word in lower case."""
 
-    kind: str
-    left: int
-    right: int
-    sql: str
+    kind: Word
+    left: Count
+    right: Count
+    sql: Sql
 
 
-class StatementReport(Struct, frozen=True):
+class StatementEffort(Record, frozen=True):
+    """How long the run took. The metadata that it read is counted for each scan."""
+
+    seconds: Annotated[float, Meta(ge=0)]
+
+
+class StatementReport(Record, frozen=True):
     """What a statement reads from each of its tables, and why."""
 
-    sql: str
-    dialect: str
-    timezone: str
-    operation: str
+    OMITTED: ClassVar = ("seconds",)
+    COMPUTED: ClassVar = {"metadata": "metadata", "result": "result"}
+
+    sql: Sql
+    dialect: Name
+    timezone: Name
+    operation: Annotated[
+        Word, Meta(description="What the statement does: select, merge, update, delete, insert.")
+    ]
     scans: tuple[ScanReport, ...]
     joins: tuple[Edge, ...] = ()
-    findings: tuple[Finding, ...] = ()
-    notes: tuple[str, ...] = ()
-    assertions: tuple[Assertion, ...] = ()
+    findings: Annotated[
+        tuple[Finding, ...], Meta(description="The findings about several tables.")
+    ] = ()
+    notes: tuple[Sentence, ...] = ()
+    assertions: Annotated[
+        tuple[Assertion, ...], Meta(description="The gates on the sum of all scans.")
+    ] = ()
     seconds: float = 0.0
 
     @property
     def passed(self) -> bool:
         assertions = (*self.assertions, *(a for scan in self.scans for a in scan.report.assertions))
         return all(assertion.holds for assertion in assertions)
+
+    @property
+    def result(self) -> Outcome:
+        """`fail` if a gate of the statement or of a scan fails that no exemption excuses."""
+        return "pass" if self.passed else "fail"
+
+    @property
+    def metadata(self) -> StatementEffort:
+        """How long the run took."""
+        return StatementEffort(round(self.seconds, 6))
 
     @property
     def reading(self) -> GatedAmount:
@@ -226,8 +253,6 @@ class StatementReport(Struct, frozen=True):
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON document."""
-        from whyscan.statements.reports.document import document
-
         return document(self)
 
     def _repr_html_(self) -> str:

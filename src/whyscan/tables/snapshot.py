@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from msgspec import Struct
 
+from whyscan.fields import Name, Record
 from whyscan.pruning.transforms import Transform
 from whyscan.tree.nodes import Path
 
@@ -146,14 +147,16 @@ class Recording(Struct, frozen=True):
     appended: bool = False
 
 
-class SpecLine(Struct, frozen=True):
+class SpecLine(Record, frozen=True):
     """A partition spec of live files; `fields` are its partition fields as text for people.
 
     `names` are the names of its columns in `Files.partition`.
     """
 
+    OMITTED: ClassVar = ("sources", "names")
+
     id: int
-    fields: tuple[str, ...]
+    fields: tuple[Name, ...]
     sources: frozenset[Path]
     current: bool
     names: frozenset[str] = frozenset()

@@ -12,9 +12,9 @@ from support.lakes import delta_users, users
 from support.memory_table import DataFile, MemoryTable, RowGroup
 from support.reports import explain
 from whyscan.reports.diff import compare
-from whyscan.reports.diff.document import document
 from whyscan.reports.diff.files import FileChange
 from whyscan.reports.diff.text import text
+from whyscan.reports.document import document
 from whyscan.tree.types import INT
 
 SAME_BOUNDS = {"a": (1, 5), "b": (10, 15), "c": (20, 25)}
@@ -75,7 +75,7 @@ def test_a_level_that_one_side_lacks_is_null():
 
     levels = {change.level: change for change in difference.levels}
     assert levels["files"].before is not None
-    assert valid(document(difference, verbose=True))["levels"]
+    assert valid(document(difference))["levels"]
 
 
 @pytest.mark.parametrize(("tolerance", "passed"), [(0.0, False), (33.0, False), (34.0, True)])

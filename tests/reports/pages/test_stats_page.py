@@ -9,6 +9,7 @@ from support.lakes import delta_users, empty
 from support.markup import ELEMENTS, HARMLESS, LAST, NAMES, SEEN, Elements
 from support.memory_table import DataFile, MemoryTable, RowGroup
 from whyscan.demo.lake import write_lake
+from whyscan.reports.report import Unchecked
 from whyscan.reports.stats import profile
 from whyscan.reports.stats.distribution import distribution
 from whyscan.reports.stats.histogram import steps
@@ -75,7 +76,7 @@ def test_manifests_and_what_was_not_checked_are_told():
         stats(delta_users()),
         manifests=40,
         manifest_overlap=(ManifestOverlap("country", 12, 1),),
-        unchecked=(("row_groups", "5,000 files; --full opens their footers"),),
+        unchecked=(Unchecked("row_groups", "5,000 files; --full opens their footers"),),
     )
 
     said = " ".join(filter(None, Elements(rendered(table_stats)).text))

@@ -14,6 +14,7 @@ import pyarrow as pa
 from msgspec import Struct
 from msgspec.structs import astuple, replace
 
+from whyscan.fields import Count, Record
 from whyscan.tree.lazy import lazy
 
 if TYPE_CHECKING:
@@ -78,22 +79,22 @@ class FileScan(Struct, frozen=True):
     residual: str | None
 
 
-class ScanPlanSummary(Struct, frozen=True):
+class ScanPlanSummary(Record, frozen=True):
     """How many manifests, files, row groups, bytes and rows there are and how many are kept.
 
     None means unknown: the table has no manifests, or that level was not looked at.
     """
 
-    manifests_total: int | None
-    manifests_kept: int | None
-    files_total: int
-    files_kept: int
-    row_groups_total: int | None
-    row_groups_kept: int | None
-    bytes_total: int | None
-    bytes_kept: int | None
-    rows_total: int | None
-    rows_kept: int | None
+    manifests_total: Count | None
+    manifests_kept: Count | None
+    files_total: Count
+    files_kept: Count
+    row_groups_total: Count | None
+    row_groups_kept: Count | None
+    bytes_total: Count | None
+    bytes_kept: Count | None
+    rows_total: Count | None
+    rows_kept: Count | None
 
     def __add__(self, other: ScanPlanSummary) -> ScanPlanSummary:
         """The summary of two parts of a table; a number that one part does not know is unknown."""

@@ -7,12 +7,13 @@ partition values and statistics is counted in the same way.
 from __future__ import annotations
 
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 import pyarrow as pa
-from msgspec import Struct
+from msgspec import Meta, Struct
 
+from whyscan.fields import Count, Record
 from whyscan.planning.plan.judgement import UNDECIDED, flags, truths
 from whyscan.planning.plan.planner import plus, total, totals_of
 from whyscan.planning.why.pushdown import can_exclude
@@ -25,17 +26,17 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Conjunct
 
 
-class Share(Struct, frozen=True):
-    """Removed files with their bytes and rows.
+class Share(Record, frozen=True):
+    """Removed files with their bytes and rows; unknown bytes and rows are null."""
 
-    `at_least` is true where closed files or manifests could add to them. Bytes and rows are None
-    where they are unknown.
-    """
+    OPTIONAL: ClassVar = ("at_least",)
 
-    files: int
-    bytes: int | None
-    rows: int | None
-    at_least: bool
+    files: Count
+    bytes: Count | None
+    rows: Count | None
+    at_least: Annotated[
+        bool, Meta(description="Closed files or manifests could add to the figures.")
+    ]
 
     def __add__(self, other: Share) -> Share:
         return Share(
@@ -127,7 +128,7 @@ def _closed(evidence: Evidence, at: int) -> Share:
     return Share(removed, None if removed else 0, rows, bool(files[stays].sum()))
 
 
-class MechanismOverlap(Struct, frozen=True):
+class MechanismOverlap(Record, frozen=True):
     """What partition values remove, what statistics remove, and what both of them remove."""
 
     partition: Share

@@ -17,8 +17,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-
+from whyscan.fields import Record
 from whyscan.planning.why.pushdown import ConjunctBucket, Pushdown
 from whyscan.pruning.same_representation import column_below
 from whyscan.tree.nodes import (
@@ -70,7 +69,7 @@ class DataFusion(StrEnum):
     UNSUPPORTED = "Unsupported"
 
 
-class Words(Struct, frozen=True):
+class Words(Record, frozen=True, rename={"remains": "remains_above_scan"}):
     """The words of each engine for one condition; `remains`: the engine evaluates it again."""
 
     trino: Trino

@@ -2,49 +2,133 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from msgspec import Struct
 from msgspec.structs import replace
 
+from whyscan.fields import LevelName, Name, Outcome, Record, Sql
+from whyscan.planning.why.attribution import Share
+from whyscan.reports.conjuncts import ConjunctLine
 from whyscan.reports.diff.files import FileChanges, file_changes
+from whyscan.reports.findings import Finding
 from whyscan.reports.gates import Assertion, percent_pruned
+from whyscan.reports.levels import Level
+from whyscan.reports.report import Report, Subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from whyscan.reports.conjuncts import ConjunctLine
-    from whyscan.reports.findings import Finding
-    from whyscan.reports.levels import Level
-    from whyscan.reports.report import Report
 
-
-class LevelChange(Struct, frozen=True):
+class LevelChange(Record, frozen=True):
     """One level before and after; None on a side that does not have it."""
 
-    level: str
+    level: LevelName
     before: Level | None
     after: Level | None
 
 
-class ConjunctChange(Struct, frozen=True):
+class ShareChange(Record, frozen=True):
+    """What a conjunct removes, before and after."""
+
+    before: Share
+    after: Share
+
+
+class FindingChanges(Record, frozen=True):
+    """The findings of one side that the other side does not have, by their codes."""
+
+    appeared: tuple[Finding, ...]
+    gone: tuple[Finding, ...]
+
+
+class ConjunctChange(Record, frozen=True):
     """One conjunct before and after."""
+
+    OMITTED: ClassVar = ("before", "after")
+    COMPUTED: ClassVar = {"sql": "sql", "alone": "alone", "only": "only"}
 
     before: ConjunctLine
     after: ConjunctLine
 
+    @property
+    def sql(self) -> Sql:
+        """The conjunct as the second table reads it."""
+        return self.after.sql
 
-class Difference(Struct, frozen=True):
+    @property
+    def alone(self) -> ShareChange:
+        """What the conjunct removes by itself."""
+        return ShareChange(self.before.alone, self.after.alone)
+
+    @property
+    def only(self) -> ShareChange:
+        """What no other conjunct removes."""
+        return ShareChange(self.before.only, self.after.only)
+
+
+class Difference(Record, frozen=True):
     """Two reports, and what changed from the first to the second."""
+
+    OMITTED: ClassVar = ("before", "after")
+    FLAT: ClassVar = ("files",)
+    COMPUTED: ClassVar = {
+        "before": "table_before",
+        "after": "table_after",
+        "predicate": "predicate",
+        "dialect": "dialect",
+        "timezone": "timezone",
+        "result": "result",
+    }
 
     before: Report
     after: Report
     levels: tuple[LevelChange, ...]
     conjuncts: tuple[ConjunctChange, ...]
-    appeared: tuple[Finding, ...]
-    gone: tuple[Finding, ...]
+    findings: FindingChanges
     files: FileChanges
     assertions: tuple[Assertion, ...] = ()
+
+    @property
+    def table_before(self) -> Subject:
+        """The first table."""
+        return self.before.table
+
+    @property
+    def table_after(self) -> Subject:
+        """The second table."""
+        return self.after.table
+
+    @property
+    def predicate(self) -> Sql:
+        """The predicate as the user wrote it."""
+        return self.after.question.predicate
+
+    @property
+    def dialect(self) -> Name:
+        """The dialect of the predicate."""
+        return self.after.question.dialect
+
+    @property
+    def timezone(self) -> Name:
+        """The time zone of the predicate."""
+        return self.after.question.timezone
+
+    @property
+    def result(self) -> Outcome:
+        """`fail` if a gate fails."""
+        return "pass" if self.passed else "fail"
+
+    @property
+    def appeared(self) -> tuple[Finding, ...]:
+        return self.findings.appeared
+
+    @property
+    def gone(self) -> tuple[Finding, ...]:
+        return self.findings.gone
+
+    def without_paths(self) -> Difference:
+        """Return the difference without the paths of the files that changed."""
+        return replace(self, files=replace(self.files, listed=False))
 
     @property
     def passed(self) -> bool:
@@ -75,8 +159,10 @@ def compare(before: Report, after: Report) -> Difference:
         after=after,
         levels=tuple(_levels(before.levels, after.levels)),
         conjuncts=tuple(map(ConjunctChange, before.conjuncts, after.conjuncts)),
-        appeared=_without(after.findings, before.findings),
-        gone=_without(before.findings, after.findings),
+        findings=FindingChanges(
+            appeared=_without(after.findings, before.findings),
+            gone=_without(before.findings, after.findings),
+        ),
         files=file_changes(before, after),
     )
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
+
+from whyscan.fields import Count, FilePath, Record, Word, object_of, one_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     import numpy.typing as npt
 
@@ -35,11 +38,42 @@ class FileChange(StrEnum):
 SAME = frozenset({FileChange.READ_STILL, FileChange.SKIPPED_STILL})
 
 
-class FileChanges(Struct, frozen=True):
+class ChangedFile(Record, frozen=True):
+    """One file that is not the same on both sides."""
+
+    path: FilePath
+    fate: Annotated[Word, one_of(*(c.name.lower() for c in FileChange if c not in SAME))]
+
+
+class FileChanges(Record, frozen=True):
     """The number of files per kind of change, and the paths of changed files in their order."""
+
+    OMITTED: ClassVar = ("counts", "paths", "listed")
+    COMPUTED: ClassVar = {"files": "by_name", "changes": "changes"}
 
     counts: Mapping[FileChange, int]
     paths: Mapping[FileChange, pa.Array]
+    listed: bool = True
+
+    @property
+    def by_name(
+        self,
+    ) -> Annotated[
+        Mapping[Word, Count],
+        object_of(
+            tuple(change.name.lower() for change in FileChange),
+            **{change.name.lower(): {"type": "integer"} for change in FileChange},
+        ),
+    ]:
+        """How many files changed in each way, by their paths."""
+        return {change.name.lower(): self.counts[change] for change in FileChange}
+
+    @property
+    def changes(self) -> tuple[ChangedFile, ...] | UnsetType:
+        """With --verbose: every file that is not the same on both sides."""
+        if not self.listed:
+            return UNSET
+        return tuple(ChangedFile(path, fate.name.lower()) for path, fate in self.changed())
 
     def changed(self) -> Iterator[tuple[str, FileChange]]:
         """Yield every file that is not the same on both sides."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping  # noqa: TC003 - msgspec reads the annotations of a record
+from collections.abc import Mapping
 from enum import StrEnum
 from functools import partial, reduce
 from operator import add
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 
+from whyscan.fields import Count, Record, Sentence, Sql, Word
 from whyscan.planning.plan.planner import plus, total_of
 from whyscan.planning.plan.replan import kept, without
 
@@ -73,34 +74,36 @@ class Severity(StrEnum):
     INFO = "info"
 
 
-class Effect(Struct, frozen=True):
-    """What the fix changes on this snapshot: the number of `unit`s before and after.
+class Effect(Record, frozen=True):
+    """What the fix changes on this snapshot: the number of `unit`s before and after."""
 
-    The bytes are those of the files before and after, None if they are unknown or if the fix does
-    not change the number of files.
-    """
+    OMITTED: ClassVar = ("bytes_before", "bytes_after")
 
-    unit: str
-    before: int
-    after: int
-    bytes_before: int | None = None
-    bytes_after: int | None = None
+    unit: Word
+    before: Count
+    after: Count
+    bytes_before: Annotated[
+        Count | None, Meta(description="The bytes of the files; null if unknown or unchanged.")
+    ] = None
+    bytes_after: Count | None = None
 
 
-class Finding(Struct, frozen=True):
-    """One fact; `fix` is None if there is nothing to do.
-
-    `evidence` has the numbers behind the message. `rewrite` is text to copy: a condition, a
-    statement or a setting. `effect` is None if it could not be counted.
-    """
+class Finding(Record, frozen=True):
+    """One fact about a run; `fix` is null if there is nothing to do."""
 
     code: Code
     severity: Severity
-    message: str
-    fix: str | None
-    evidence: Mapping[str, int | float | str] = field(default_factory=dict)
-    rewrite: str | None = None
-    effect: Effect | None = None
+    message: Sentence
+    fix: Sentence | None
+    evidence: Annotated[
+        Mapping[Word, int | float | Sentence], Meta(description="The numbers behind the message.")
+    ] = field(default_factory=dict)
+    rewrite: Annotated[
+        Sql | None, Meta(description="Text to copy: a condition, a statement or a setting.")
+    ] = None
+    effect: Annotated[
+        Effect | None, Meta(description="What the fix changes; null if it could not be counted.")
+    ] = None
 
 
 class FixedAmount(Struct, frozen=True):

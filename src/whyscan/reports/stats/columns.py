@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from msgspec import Struct
+from msgspec import Meta, Struct
 
+from whyscan.fields import Count, Fraction, Name, Record
 from whyscan.planning.plan.judgement import flags
 from whyscan.planning.why.overlap_depth import median, overlap
 from whyscan.planning.why.truncated_bounds import cut
 from whyscan.pruning.mask import both, either, opposite
 from whyscan.reports.file_bounds import hulls, recorded
 from whyscan.reports.stats.distribution import Distribution, distribution
+from whyscan.tables.snapshot import Collected
 
 if TYPE_CHECKING:
     from whyscan.planning.plan.judgement import Flags
@@ -27,38 +29,58 @@ NEVER_TIGHT = 0.9
 """Bounds that span this share of the column in the median file help no filter."""
 
 
-class Depths(Struct, frozen=True):
+class Depths(Record, frozen=True, rename={"spread": "histogram"}):
     """The number of files that one value falls into: the median, and the ideal if sorted."""
 
-    median: int
-    ideal: int
+    median: Count
+    ideal: Count
     spread: Distribution
 
 
-class ColumnStats(Struct, frozen=True):
-    """The profile of a column over all files.
+class ColumnStats(
+    Record,
+    frozen=True,
+    rename={
+        "bounded": "files_with_bounds",
+        "bytes_bounded": "bytes_with_bounds",
+        "constant": "constant_files",
+        "width": "median_width",
+        "skipped": "skipped_by_equality",
+        "cut": "files_with_cut_bounds",
+        "nulls": "files_with_nulls",
+        "nulls_uncounted": "files_with_uncounted_nulls",
+        "nan": "files_with_nan",
+    },
+):
+    """The profile of a column over all files. What is unknown is null."""
 
-    `constant` counts the files with one value. `width` is the share of the column's range that the
-    median file spans. `skipped` is the average share of files that `column = value` skips. `cut`
-    counts the files with a truncated bound. `nulls` and `nan` count the files that may hold NULL or
-    NaN, and `nulls_uncounted` those without a NULL count. None means unknown.
-    """
+    COMPUTED: ClassVar = {"never_tight": "never_tight"}
 
-    column: str
-    type: str
-    partitioned: bool
-    collected: str
-    files: int
-    bounded: int
-    bytes_bounded: int | None
-    constant: int
-    width: float | None
-    depth: Depths | None
-    skipped: float | None
-    cut: int
-    nulls: int
-    nulls_uncounted: int
-    nan: int
+    column: Name
+    type: Name
+    partitioned: Annotated[bool, Meta(description="The column has partition values.")]
+    collected: Annotated[
+        Collected, Meta(description="Whether writers collect bounds of the column, or why not.")
+    ]
+    files: Count
+    bounded: Count
+    bytes_bounded: Count | None
+    constant: Annotated[Count, Meta(description="Files with one value.")]
+    width: Annotated[
+        Fraction | None,
+        Meta(description="The share of the column's range that the median file spans."),
+    ]
+    depth: Annotated[
+        Depths | None, Meta(description="The number of files that one value falls into.")
+    ]
+    skipped: Annotated[
+        Fraction | None,
+        Meta(description="The average share of files that column = value skips."),
+    ]
+    cut: Annotated[Count, Meta(description="Files with a truncated bound.")]
+    nulls: Annotated[Count, Meta(description="Files that may have NULL.")]
+    nulls_uncounted: Annotated[Count, Meta(description="Files without a count of NULL.")]
+    nan: Annotated[Count, Meta(description="Files that may have NaN.")]
 
     @property
     def never_tight(self) -> bool:
@@ -91,12 +113,12 @@ def column_stats(read: ReadTable, column: Column) -> ColumnStats:
         column=".".join(column.path),
         type=str(column.type),
         partitioned=partitioned,
-        collected=recording.collected.value,
+        collected=recording.collected,
         files=count,
         bounded=bounded.true_count,
         bytes_bounded=_sum(read.files.bytes.filter(bounded)),
         constant=pc.equal(lower, upper).true_count,
-        width=None if overlaps is None else median(overlaps.widths),
+        width=None if overlaps is None else round(median(overlaps.widths), 6),
         depth=None if overlaps is None else _depths(overlaps),
         skipped=_skipped(overlaps, count, bounded.true_count),
         cut=_files(either(*cut(interval, recording)), parents, read),
@@ -135,7 +157,7 @@ def _skipped(overlaps: OverlapDepth | None, files: int, bounded: int) -> float |
     """Return the average share of skipped files; a file without bounds is never skipped."""
     if overlaps is None:
         return None
-    return max(0.0, 1 - (float(overlaps.depths.mean()) + files - bounded) / files)
+    return round(max(0.0, 1 - (float(overlaps.depths.mean()) + files - bounded) / files), 6)
 
 
 def _files(mask: pa.BooleanArray | bool, parents: pa.Array | None, read: ReadTable) -> int:  # noqa: FBT001 - a mask

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Meta
+
+from whyscan.fields import Count, Record
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
 
-class Distribution(Struct, frozen=True):
+class Distribution(Record, frozen=True):
     """A histogram: `bins` count the numbers from one power of two to the next, from `start` on."""
 
-    count: int
-    total: int
-    least: int
-    quartiles: tuple[int, int, int]
-    greatest: int
-    start: int
-    bins: tuple[int, ...]
+    count: Count
+    total: Count
+    least: Count
+    quartiles: tuple[Count, Count, Count]
+    greatest: Count
+    start: Annotated[Count, Meta(description="Where the first bin starts.")]
+    bins: tuple[Count, ...]
 
     @property
     def median(self) -> int:

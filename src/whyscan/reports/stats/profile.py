@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import pyarrow as pa
-from msgspec import Struct
+from msgspec import Meta
 
 from whyscan.errors import TableError
+from whyscan.fields import Count, Name, Record
 from whyscan.planning.plan.planner import FOOTERS_AT_MOST
 from whyscan.planning.plan.request import leaf_columns
 from whyscan.planning.why.overlap_depth import overlap
-from whyscan.reports.report import Effort, Subject
+from whyscan.reports.report import Effort, Subject, Unchecked
 from whyscan.reports.stats.columns import ColumnStats, ReadTable, column_stats
 from whyscan.reports.stats.distribution import Distribution, of_array
 from whyscan.tree.zones import zone
@@ -25,28 +26,35 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Column
 
 
-class ManifestOverlap(Struct, frozen=True):
+class ManifestOverlap(Record, frozen=True):
     """The median number of manifests that one value of a partition source column falls into."""
 
-    column: str
-    median: int
-    ideal: int
+    column: Name
+    median: Count
+    ideal: Count
 
 
-class TableStats(Struct, frozen=True):
-    """The layout of one snapshot; the columns that prune best come first."""
+class TableStats(
+    Record,
+    frozen=True,
+    rename={"file_sizes": "file_bytes", "row_group_sizes": "row_group_bytes"},
+):
+    """The layout of one snapshot."""
 
     table: Subject
-    files: int
-    bytes: int | None
-    rows: int | None
-    columns: tuple[ColumnStats, ...]
+    files: Count
+    bytes: Count | None
+    rows: Count | None
+    columns: Annotated[
+        tuple[ColumnStats, ...],
+        Meta(description="The columns, ordered by the share of files that an equality skips."),
+    ]
     file_sizes: Distribution | None
     row_group_sizes: Distribution | None
     row_group_rows: Distribution | None
-    manifests: int | None
+    manifests: Count | None
     manifest_overlap: tuple[ManifestOverlap, ...]
-    unchecked: tuple[tuple[str, str], ...]
+    unchecked: tuple[Unchecked, ...]
     metadata: Effort
 
     def _repr_html_(self) -> str:
@@ -94,19 +102,23 @@ def profile(snapshot: Snapshot, names: Sequence[str] | None = None, *, full: boo
         manifest_overlap=() if above is None else tuple(_overlaps(above)),
         unchecked=unchecked,
         metadata=Effort(
-            traffic.objects, traffic.bytes, traffic.from_cache, perf_counter() - started
+            traffic.objects,
+            traffic.bytes,
+            traffic.from_cache,
+            round(perf_counter() - started, 6),
         ),
     )
 
 
 def _open_row_groups(
     snapshot: Snapshot, files: Files, columns: Sequence[Column], *, full: bool
-) -> tuple[RowGroups | None, tuple[tuple[str, str], ...]]:
+) -> tuple[RowGroups | None, tuple[Unchecked, ...]]:
     """Return the row groups of all files, if files are few or only footers have statistics."""
     if not (snapshot.footers_describe_files or full or files.count <= FOOTERS_AT_MOST):
-        return None, (("row_groups", f"{files.count:,} files; --full opens their footers"),)
+        why = f"{files.count:,} files; --full opens their footers"
+        return None, (Unchecked("row_groups", why),)
     groups = snapshot.row_groups(files, pa.array(np.arange(files.count)), columns, None)
-    return groups, tuple(("row_groups", str(why)) for why in groups.unchecked)
+    return groups, tuple(Unchecked("row_groups", str(why)) for why in groups.unchecked)
 
 
 def _pruning_order(column: ColumnStats) -> tuple[float, str]:

@@ -125,6 +125,6 @@ def _manifests(stats: TableStats, page: Page) -> Iterator[str]:
 
 
 def _unchecked(stats: TableStats, page: Page) -> Iterator[str]:
-    for level, why in stats.unchecked:
-        line = f"not checked: {LEVEL_NAMES.get(level, level)} ({inert(why)})"
+    for entry in stats.unchecked:
+        line = f"not checked: {LEVEL_NAMES.get(entry.level, entry.level)} ({inert(entry.why)})"
         yield page.wrap(line, hanging="  ")

@@ -42,11 +42,11 @@ from whyscan.statements.reports.phrases import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from whyscan.reports.report import Unchecked
     from whyscan.statements.records import Dynamic, ScanReport, StatementReport
 
 ScanSections: TypeAlias = tuple[list[str], list[str]]
 """Two lists of lines: the conditions above a scan, and what joins change for it."""
-Unchecked: TypeAlias = tuple[tuple[str, str], ...]
 LINES_OF_SQL = 6
 """The lines of the statement that are shown; with a list of files, all are shown."""
 SEEN_AT_ONCE = 4
@@ -73,7 +73,7 @@ def text(report: StatementReport, page: Page | None = None) -> str:
     return in_paragraphs(sections)
 
 
-def _shared_unchecked(report: StatementReport) -> tuple[StatementReport, Unchecked]:
+def _shared_unchecked(report: StatementReport) -> tuple[StatementReport, tuple[Unchecked, ...]]:
     """The checks that no scan made (`--depth files`), and the report without them."""
     unchecked_of_scans = [scan.report.unchecked for scan in report.scans]
     if len(unchecked_of_scans) == 1:
@@ -86,7 +86,7 @@ def _shared_unchecked(report: StatementReport) -> tuple[StatementReport, Uncheck
     return replace(report, scans=scans), shared
 
 
-def _without(scan: ScanReport, shared: Unchecked) -> ScanReport:
+def _without(scan: ScanReport, shared: tuple[Unchecked, ...]) -> ScanReport:
     remaining = tuple(reason for reason in scan.report.unchecked if reason not in shared)
     return replace(scan, report=replace(scan.report, unchecked=remaining))
 

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 import whyscan
 from spark.stages.audit.lake import write_iceberg
 from support.commands import whyscan as command
+from whyscan.reports.document import to_json
 from whyscan.spark.pinned_tables import pin_all
-from whyscan.spark.stages.audit.document import to_json
 from whyscan.spark.stages.audit.report import Actual
 from whyscan.spark.stages.audit.stage import explain_workload
 from whyscan.spark.stages.audit.text import text

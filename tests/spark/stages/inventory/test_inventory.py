@@ -413,8 +413,8 @@ def test_the_command_names_what_failed_and_ends_with_3(spark, growing, tmp_path)
     assert list(Draft202012Validator(schema).iter_errors(told)) == []
     line, gone = told["tables"]
     assert (again.code, told["result"], told["depth"]) == (3, "fail", "files")
-    assert (line["state"], line["files"], line["rows"]) == ("unchanged", 1, 10)
-    assert (gone["state"], gone["files"]) == ("failed", None)
+    assert (line["state"], line["row"]["files"], line["row"]["rows"]) == ("unchanged", 1, 10)
+    assert (gone["state"], gone["row"]) == ("failed", None)
 
 
 DOCUMENT = {
@@ -425,10 +425,7 @@ DOCUMENT = {
     "seconds": 0.1,
     "result": "pass",
 }
-FOUND = {
-    "name": "t",
-    "uri": "t",
-    "state": "read",
+ROW = {
     "format": "delta",
     "snapshot": "1",
     "depth": "files",
@@ -439,6 +436,12 @@ FOUND = {
     "bytes": 1,
     "rows": None,
     "read_at": "2024-01-01T00:00:00+00:00",
+}
+FOUND = {
+    "name": "t",
+    "uri": "t",
+    "state": "read",
+    "row": ROW,
     "error": None,
 }
 
@@ -449,7 +452,9 @@ FOUND = {
         ({}, True),
         ({"state": "failed"}, False),
         ({"error": {"message": "no", "hint": None}}, False),
-        ({"rows": "10"}, False),
+        ({"row": ROW | {"rows": "10"}}, False),
+        ({"row": ROW | {"more": 1}}, False),
+        ({"row": None}, False),
         ({"more": 1}, False),
     ],
 )

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from jsonschema import Draft202012Validator
-from referencing import Registry, Resource
-
+from support.schemas import valid
+from whyscan.reports.document import to_json
 from whyscan.spark import verify
-from whyscan.spark.stages.verify.document import to_json
 from whyscan.spark.stages.verify.markdown import markdown
 from whyscan.spark.stages.verify.text import text
 
@@ -19,21 +15,9 @@ if TYPE_CHECKING:
     from whyscan.spark.stages.verify.result import TableProof, Verification
 
 
-@cache
-def validator() -> Draft202012Validator:
-    def schema(name: str) -> dict:
-        return json.loads(files("whyscan").joinpath(name).read_text("utf-8"))
-
-    report = schema("reports/report.schema.json")
-    registry = Registry().with_resource(report["$id"], Resource.from_contents(report))
-    return Draft202012Validator(schema("spark/stages/verify/verify.schema.json"), registry=registry)
-
-
 def rendered(found: Verification) -> dict:
     """The document, once the schema has nothing to say against it and all renderers have run."""
-    document = json.loads(to_json(found))
-    complaints = [f"{e.json_path}: {e.message}" for e in validator().iter_errors(document)]
-    assert complaints == []
+    document = valid("verify", json.loads(to_json(found)))
     assert text(found).endswith("\n")
     assert markdown(found).endswith("\n")
     return document

@@ -104,10 +104,7 @@ def unchecked(audit: Audit) -> Iterator[str]:
     """The levels that were not looked at, and in how many scans."""
     scans = [table for query in audit.queries for table in query.tables if table.error is None]
     for level, name in LEVEL_NAMES.items():
-        number = sum(
-            any(unchecked_level == level for unchecked_level, _ in table.unchecked)
-            for table in scans
-        )
+        number = sum(any(entry.level == level for entry in table.unchecked) for table in scans)
         if number:
             yield (
                 f"not checked: {name}, in {number:,} of {counted(len(scans), 'scan')}, all or some "

@@ -15,35 +15,36 @@ runs. An unknown number is None, and so is every sum with it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping  # noqa: TC003 - msgspec reads the annotations of a record
-from datetime import datetime  # noqa: TC003 - likewise
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from msgspec import Struct
+from msgspec import Meta
 
-from whyscan.planning.plan.scan_plan import ScanPlanSummary  # noqa: TC001 - likewise
-from whyscan.reports.conjuncts import ConjunctLine  # noqa: TC001 - likewise
-from whyscan.reports.findings import Finding  # noqa: TC001 - likewise
-from whyscan.reports.levels import Level  # noqa: TC001 - likewise
-from whyscan.spark.stages.workload.query import Unparsed  # noqa: TC001 - likewise
+from whyscan.fields import Count, Fraction, Name, Record, Sentence, Sql, TableFormat, Value, Word
+from whyscan.planning.plan.scan_plan import ScanPlanSummary
+from whyscan.reports.conjuncts import ConjunctLine
+from whyscan.reports.document import document
+from whyscan.reports.findings import Finding
+from whyscan.reports.levels import Level
+from whyscan.reports.report import Unchecked
+from whyscan.spark.stages.workload.query import Unparsed
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SCHEMA_VERSION = "1.0"
 
-
-class Actual(Struct, frozen=True):
+class Actual(Record, frozen=True):
     """What the engine reported that its runs read of a table: sums over `runs`, None if unknown."""
 
-    runs: int
-    files: int | None
-    bytes: int | None
-    rows: int | None
-    partitions: int | None
+    runs: Count
+    files: Count | None
+    bytes: Count | None
+    rows: Count | None
+    partitions: Count | None
 
 
-class AuditedScan(Struct, frozen=True):
+class AuditedScan(Record, frozen=True):
     """One scan of a table in a query: a short form of the report on it.
 
     `name` is the table's name in the audit, `alias` its name in the query. `work` is the conjunct
@@ -53,26 +54,44 @@ class AuditedScan(Struct, frozen=True):
     is known.
     """
 
-    name: str
-    alias: str
-    uri: str
-    format: str = ""
+    OMITTED: ClassVar = ("work",)
+    COMPUTED: ClassVar = {"work": "most_work"}
+
+    name: Name
+    alias: Name
+    uri: Name
+    format: TableFormat | None = None
     version: int | None = None
-    columns: tuple[str, ...] = ()
-    predicate: str = ""
+    columns: tuple[Name, ...] = ()
+    predicate: Sql = ""
     levels: tuple[Level, ...] = ()
     conjuncts: tuple[ConjunctLine, ...] = ()
     findings: tuple[Finding, ...] = ()
     summary: ScanPlanSummary | None = None
-    unchecked: tuple[tuple[str, str], ...] = ()
+    unchecked: tuple[Unchecked, ...] = ()
     work: ConjunctLine | None = None
-    answer: str | None = None
-    bytes_kept: int | None = None
-    bytes_read: int | None = None
-    bytes_needed: int | None = None
-    rewrite: str | None = None
-    actual: Actual | None = None
-    error: str | None = None
+    answer: Annotated[Value | None, Meta(description="What metadata answers without a scan.")] = (
+        None
+    )
+    bytes_kept: Annotated[Count | None, Meta(description="What the plan reads.")] = None
+    bytes_read: Annotated[
+        Count | None, Meta(description="What engines read that miss some conditions.")
+    ] = None
+    bytes_needed: Annotated[
+        Count | None, Meta(description="The least amount that is proven to be enough.")
+    ] = None
+    rewrite: Annotated[
+        Sql | None, Meta(description="Text to copy: the proven rewrite that saves the most.")
+    ] = None
+    actual: Annotated[
+        Actual | None, Meta(description="What the engine reported that its runs read.")
+    ] = None
+    error: Sentence | None = None
+
+    @property
+    def most_work(self) -> Sql | None:
+        """The conjunct that removes the most bytes alone."""
+        return None if self.work is None else self.work.sql
 
     @property
     def ratio(self) -> float | None:
@@ -93,7 +112,7 @@ class AuditedScan(Struct, frozen=True):
         return self.bytes_read - self.bytes_needed
 
 
-class QueryLine(Struct, frozen=True):
+class QueryLine(Record, frozen=True):
     """One distinct query text of a workload. `times` and `days` say how often and when it ran.
 
     `shape` is the text without its literals. `bytes_logged` is what the log says that all runs
@@ -101,88 +120,112 @@ class QueryLine(Struct, frozen=True):
     bytes of a table are unknown. `error` is why not all its tables could be audited.
     """
 
-    sql: str
-    shape: str
-    dialect: str
-    times: int
+    sql: Sql
+    shape: Annotated[Sql, Meta(description="The text with ? for each literal.")]
+    dialect: Name
+    times: Annotated[int, Meta(ge=1, description="How often the query ran.")]
     first: datetime | None = None
     last: datetime | None = None
-    days: Mapping[str, int] = {}
-    origins: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    operation: str = ""
-    tables: tuple[AuditedScan, ...] = ()
-    findings: tuple[Finding, ...] = ()
-    bytes_read: int | None = None
-    bytes_needed: int | None = None
-    bytes_logged: int | None = None
-    wasted: int | None = None
-    ratio: float | None = None
-    error: str | None = None
+    days: Annotated[
+        Mapping[Word, Count], Meta(description="How often the query ran on each day.")
+    ] = {}
+    origins: Annotated[
+        tuple[Name, ...], Meta(description="The first places of the query in the logs.")
+    ] = ()
+    notes: tuple[Sentence, ...] = ()
+    operation: Word = ""
+    tables: Annotated[
+        tuple[AuditedScan, ...], Meta(description="One entry per scan of a table.")
+    ] = ()
+    findings: Annotated[
+        tuple[Finding, ...], Meta(description="The findings about several tables.")
+    ] = ()
+    bytes_read: Annotated[
+        Count | None, Meta(description="What one run reads, by the conditions as written.")
+    ] = None
+    bytes_needed: Annotated[
+        Count | None, Meta(description="What is proven to be enough for one run.")
+    ] = None
+    bytes_logged: Annotated[
+        Count | None, Meta(description="What the log says that all runs read.")
+    ] = None
+    wasted: Annotated[Count | None, Meta(description="Bytes that all runs waste.")] = None
+    ratio: Annotated[
+        Fraction | None,
+        Meta(description="The share of the tables' bytes, or else files, that is kept."),
+    ] = None
+    error: Annotated[Sentence | None, Meta(description="Why not all tables could be audited.")] = (
+        None
+    )
 
 
-class ColumnTotal(Struct, frozen=True):
+class ColumnTotal(Record, frozen=True):
     """What all scans read and waste whose predicate names a column, over all runs.
 
     A scan counts for each of its columns, so the columns of a table do not add up to the table.
     """
 
-    column: str
-    times: int
-    bytes_read: int | None
-    wasted: int | None
+    column: Name
+    times: Count
+    bytes_read: Count | None
+    wasted: Count | None
 
 
-class TableTotal(Struct, frozen=True):
+class TableTotal(Record, frozen=True):
     """A table in all queries: how many texts and runs, what they read, and what they waste."""
 
-    name: str
-    uri: str
-    format: str = ""
+    name: Name
+    uri: Name
+    format: TableFormat | None = None
     version: int | None = None
-    queries: int = 0
-    times: int = 0
-    bytes_read: int | None = None
-    wasted: int | None = None
+    queries: Annotated[Count, Meta(description="The texts that name the table.")] = 0
+    times: Annotated[Count, Meta(description="How often they ran.")] = 0
+    bytes_read: Count | None = None
+    wasted: Count | None = None
     columns: tuple[ColumnTotal, ...] = ()
-    error: str | None = None
+    error: Sentence | None = None
 
 
-class Drift(Struct, frozen=True):
+class Drift(Record, frozen=True):
     """A shape that keeps more of a table than before: `before` and `after` are shares of its bytes.
 
     `fell_at` is the first snapshot between the two audits at which the same query keeps more;
     `last_good` is the one before it. `unknown` says why they are None.
     """
 
-    shape: str
-    sql: str
-    table: str
-    before: float
-    after: float
-    before_run: str
+    shape: Sql
+    sql: Sql
+    table: Name
+    before: Fraction
+    after: Fraction
+    before_run: Name
     before_at: datetime
     before_snapshot: int | None
     after_snapshot: int | None
     fell_at: int | None = None
     last_good: int | None = None
-    unknown: str | None = None
+    unknown: Sentence | None = None
 
 
-class AuditRun(Struct, frozen=True):
+class AuditRun(Record, frozen=True, rename={"threshold": "drift_threshold"}):
     """One run of the audit: its id in the history, its time and its options."""
 
-    id: str
+    id: Annotated[Name, Meta(description="The name of the run in a history.")]
     at: datetime
     seconds: float
-    timezone: str
-    depth: str
-    threshold: float
-    notes: tuple[str, ...] = ()
+    timezone: Name
+    depth: Word
+    threshold: Annotated[
+        float,
+        Meta(description="A share of bytes: a shape that keeps so much more has drifted."),
+    ]
+    notes: tuple[Sentence, ...] = ()
 
 
-class Audit(Struct, frozen=True):
+class Audit(Record, frozen=True):
     """The audit of a workload. `queries` are ranked: the query that wastes the most comes first."""
+
+    ONE_PER_LINE: ClassVar = ("queries",)
 
     run: AuditRun
     queries: tuple[QueryLine, ...] = ()
@@ -192,8 +235,6 @@ class Audit(Struct, frozen=True):
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON document; `whyscan schema audit` prints its schema."""
-        from whyscan.spark.stages.audit.document import document
-
         return document(self)
 
     def summaries(self) -> pa.Table:

@@ -93,7 +93,7 @@ def explain_workload(
     run = AuditRun(
         id=f"{at:%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}",
         at=at,
-        seconds=perf_counter() - started,
+        seconds=round(perf_counter() - started, 3),
         timezone=options.timezone,
         depth=options.depth,
         threshold=options.threshold,

@@ -152,7 +152,7 @@ def _table(pinned: Pinned, scans: Sequence[tuple[QueryLine, AuditedScan]]) -> Ta
     return TableTotal(
         name=pinned.name,
         uri=pinned.uri,
-        format=pinned.format,
+        format=pinned.format or None,
         version=pinned.version,
         queries=len(texts),
         times=sum(query.times for query in texts.values()),

@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Annotated, ClassVar
 
-from msgspec import Struct
+from msgspec import Meta
 
-if TYPE_CHECKING:
-    from whyscan.reports.values import JsonValue
-
-    Recorded: TypeAlias = JsonValue
+from whyscan.fields import (
+    Count,
+    FilePath,
+    LevelName,
+    Name,
+    Outcome,
+    Record,
+    Sentence,
+    Sql,
+    TableFormat,
+    Word,
+)
+from whyscan.reports.levels import RowsMatched
+from whyscan.reports.values import JsonValue
 
 FINE = 0
 UNSOUND = 1
 NOT_EVALUATED = 3
 
 
-class Wrong(Struct, frozen=True):
+class Wrong(Record, frozen=True):
     """A container whose verdict some live rows contradict.
 
     `level` is manifests, files or row_groups. `path` is the path of the data file as the table
@@ -25,14 +35,14 @@ class Wrong(Struct, frozen=True):
     live rows that contradict; `position` is the number of one of them in the file.
     """
 
-    level: str
-    path: str
-    row_group: int | None
-    rows: int
-    position: int
+    level: LevelName
+    path: FilePath
+    row_group: Count | None
+    rows: Count
+    position: Annotated[Count, Meta(description="The number of one such row in its file, from 0.")]
 
 
-class Lie(Struct, frozen=True):
+class Lie(Record, frozen=True, rename={"actual": "found"}):
     """A statistic that the rows contradict: the recorded and the actual value.
 
     `what` is lower, upper, values, nulls, nan, rows, bytes, deleted, partition lower, upper, nulls
@@ -41,31 +51,31 @@ class Lie(Struct, frozen=True):
     whole file.
     """
 
-    path: str
-    row_group: int | None
-    column: str | None
-    what: str
+    path: FilePath
+    row_group: Count | None
+    column: Name | None
+    what: Word
     recorded: JsonValue
     actual: JsonValue
 
 
-class Contradiction(Struct, frozen=True):
+class Contradiction(Record, frozen=True):
     """Statistics of a column that contradict themselves, so that whyscan uses none of them.
 
     `paths` are the first of the files; empty if it is unknown which files they are.
     """
 
-    level: str
-    column: str
-    containers: int
-    paths: tuple[str, ...] = ()
+    level: LevelName
+    column: Name
+    containers: Count
+    paths: tuple[FilePath, ...] = ()
 
 
-class UnreadableFile(Struct, frozen=True):
+class UnreadableFile(Record, frozen=True):
     """A data file whose rows could not be read, and why."""
 
-    path: str
-    why: str
+    path: FilePath
+    why: Sentence
 
 
 class EngineComparison(StrEnum):
@@ -76,7 +86,7 @@ class EngineComparison(StrEnum):
     MORE = "more"
 
 
-class EngineRead(Struct, frozen=True):
+class EngineRead(Record, frozen=True, rename={"by": "compared_by"}):
     """What an engine read for a predicate; `why` is the reason if the engine did not run it.
 
     `rows` is the number of rows that it returned. `files`, `row_groups` and `rows_read` are what it
@@ -84,32 +94,50 @@ class EngineRead(Struct, frozen=True):
     the plan, and `more` is the difference. `sql` is the condition in the engine's SQL.
     """
 
-    engine: str
-    why: str | None = None
-    sql: str | None = None
-    rows: int | None = None
-    files: int | None = None
-    row_groups: int | None = None
-    rows_read: int | None = None
-    sound: bool | None = None
-    by: str | None = None
-    reads: EngineComparison | None = None
+    engine: Name
+    why: Annotated[
+        Sentence | None, Meta(description="Why the engine did not run it; null if it did.")
+    ] = None
+    sql: Annotated[Sql | None, Meta(description="The condition in the engine's SQL.")] = None
+    rows: Annotated[Count | None, Meta(description="The rows that it returned.")] = None
+    files: Count | None = None
+    row_groups: Count | None = None
+    rows_read: Count | None = None
+    sound: Annotated[
+        bool | None, Meta(description="It returned as many rows as match; null if unknown.")
+    ] = None
+    by: Word | None = None
+    reads: Annotated[
+        EngineComparison | None, Meta(description="What it read, compared with the plan.")
+    ] = None
     more: int | None = None
 
 
-class PlanCounts(Struct, frozen=True):
+class PlanCounts(Record, frozen=True):
     """The counts of a plan: what is kept, and how many rows match at least and at most."""
 
-    files_total: int
-    files_kept: int
-    row_groups_total: int | None
-    row_groups_kept: int | None
-    rows_kept: int | None
+    OMITTED: ClassVar = ("at_least", "at_most")
+    COMPUTED: ClassVar = {"rows_matched": "rows_matched"}
+
+    files_total: Count
+    files_kept: Count
+    row_groups_total: Count | None
+    row_groups_kept: Count | None
+    rows_kept: Count | None
     at_least: int | None
     at_most: int | None
 
+    @property
+    def rows_matched(self) -> RowsMatched:
+        """How many rows match, by the plan."""
+        return RowsMatched(self.at_least, self.at_most)
 
-class PredicateProof(Struct, frozen=True):
+
+class PredicateProof(
+    Record,
+    frozen=True,
+    rename={"planned": "plan", "native": "rows_true_native", "raised": "rows_raising"},
+):
     """The verification of one predicate: its plan, its counts, and the wrong verdicts.
 
     `why` is the reason if it could not be evaluated. `rows_true` is the number of live rows for
@@ -117,15 +145,32 @@ class PredicateProof(Struct, frozen=True):
     Spark's reader of the table; `raised` is the number of rows with an error. None if not counted.
     """
 
-    predicate: str
-    dialect: str
-    why: str | None = None
+    COMPUTED: ClassVar = {"sound": "sound_if_evaluated"}
+
+    predicate: Sql
+    dialect: Name
+    why: Annotated[
+        Sentence | None, Meta(description="Why it could not be evaluated; null if it was.")
+    ] = None
     planned: PlanCounts | None = None
-    rows_true: int | None = None
-    native: int | None = None
-    raised: int | None = None
-    lost: tuple[Wrong, ...] = ()
-    false_all: tuple[Wrong, ...] = ()
+    rows_true: Annotated[
+        Count | None,
+        Meta(description="Live rows for which Spark gives TRUE, in files that whyscan reads."),
+    ] = None
+    native: Annotated[
+        Count | None, Meta(description="The same with Spark's reader of the table.")
+    ] = None
+    raised: Annotated[
+        Count | None, Meta(description="Live rows on which Spark raises an error.")
+    ] = None
+    lost: Annotated[
+        tuple[Wrong, ...],
+        Meta(description="Containers that the plan drops and that have rows that match."),
+    ] = ()
+    false_all: Annotated[
+        tuple[Wrong, ...],
+        Meta(description="Containers with verdict all that have rows that do not match."),
+    ] = ()
     engines: tuple[EngineRead, ...] = ()
 
     @property
@@ -157,38 +202,47 @@ class PredicateProof(Struct, frozen=True):
         wrong = (self.lost, self.false_all, self.unsound_engines)
         return not any(wrong) and not self.outside and not self.disputed
 
+    @property
+    def sound_if_evaluated(self) -> bool | None:
+        """Whether no row contradicts the plan; null if it was not evaluated."""
+        return None if self.why is not None else self.sound
 
-class NativeRows(Struct, frozen=True):
+
+class NativeRows(Record, frozen=True):
     """The row count of Spark's reader of the table; `why` is the reason if it could not run."""
 
-    reader: str
-    rows: int | None = None
-    why: str | None = None
+    reader: Name
+    rows: Count | None = None
+    why: Sentence | None = None
 
 
-class TableProof(Struct, frozen=True):
+class TableProof(Record, frozen=True):
     """The verification of one table: what was read, the predicates and the statistics.
 
     `rows` counts all rows of the files, `live` those that are not deleted. `columns` are those
     whose statistics were compared. `name` is the name in a workload, else the address.
     """
 
-    name: str
-    uri: str
-    format: str
+    COMPUTED: ClassVar = {"result": "result"}
+
+    name: Name
+    uri: Name
+    format: TableFormat
     version: int | None
-    files_total: int
-    files_read: int
-    row_groups_read: int
-    rows: int
-    live: int
-    columns: tuple[str, ...]
+    files_total: Count
+    files_read: Count
+    row_groups_read: Count
+    rows: Annotated[Count, Meta(description="All rows of the files, deleted or not.")]
+    live: Annotated[Count, Meta(description="The rows that are not deleted.")]
+    columns: Annotated[
+        tuple[Name, ...], Meta(description="The columns whose statistics were compared.")
+    ]
     native: NativeRows
     predicates: tuple[PredicateProof, ...]
     lies: tuple[Lie, ...] = ()
     contradictions: tuple[Contradiction, ...] = ()
     unreadable: tuple[UnreadableFile, ...] = ()
-    unchecked: tuple[str, ...] = ()
+    unchecked: tuple[Sentence, ...] = ()
     seconds: float = 0.0
 
     @property
@@ -208,19 +262,29 @@ class TableProof(Struct, frozen=True):
         """Whether all files and predicates could be checked."""
         return not self.unreadable and all(proof.why is None for proof in self.predicates)
 
+    @property
+    def result(self) -> Outcome:
+        """`pass` if everything was checked and nothing contradicts."""
+        return "pass" if self.sound and self.evaluated else "fail"
 
-class UncheckedTable(Struct, frozen=True):
+
+class UncheckedTable(Record, frozen=True):
     """A table or a query that could not be checked at all, and why."""
 
-    name: str
-    why: str
+    name: Name
+    why: Sentence
 
 
-class Verification(Struct, frozen=True):
+class Verification(Record, frozen=True):
     """The verification of all tables of a run."""
 
+    COMPUTED: ClassVar = {"result": "result", "exit_code": "exit_code"}
+
     tables: tuple[TableProof, ...]
-    failures: tuple[UncheckedTable, ...] = ()
+    failures: Annotated[
+        tuple[UncheckedTable, ...],
+        Meta(description="Tables and queries of which nothing could be checked."),
+    ] = ()
 
     @property
     def sound(self) -> bool:
@@ -229,6 +293,11 @@ class Verification(Struct, frozen=True):
     @property
     def evaluated(self) -> bool:
         return not self.failures and all(table.evaluated for table in self.tables)
+
+    @property
+    def result(self) -> Outcome:
+        """`pass` if everything was checked and nothing contradicts."""
+        return "pass" if self.sound and self.evaluated else "fail"
 
     @property
     def exit_code(self) -> int:

@@ -99,7 +99,7 @@ def prove(
         contradictions=tuple(contradictions),
         unreadable=(*chosen.unreadable, *data.unreadable),
         unchecked=tuple(_unchecked(chosen, data)),
-        seconds=perf_counter() - started,
+        seconds=round(perf_counter() - started, 3),
     )
 
 

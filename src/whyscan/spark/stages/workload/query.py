@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
+from whyscan.fields import Count, Name, Record, Sentence, Value
 from whyscan.spark.stages.workload.query_shapes import shape_of
 
 if TYPE_CHECKING:
@@ -60,13 +61,13 @@ class Query(Struct, frozen=True):
         return tuple(self.namespace.split(".")) if self.namespace else ()
 
 
-class Unparsed(Struct, frozen=True):
+class Unparsed(Record, frozen=True):
     """An entry of a log that cannot be explained as a query: its place, its text, and why."""
 
-    origin: str
-    text: str
-    why: str
-    times: int = 1
+    origin: Name
+    text: Value
+    why: Sentence
+    times: Count = 1
 
 
 class Workload(Struct, frozen=True):
