@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from whyscan.scan.column_finder import file_columns
+from whyscan.scan.columns_of_file import file_columns
 from whyscan.scan.sources import Piece, ReadUnit, errors_of_file, open_bytes
 
 if TYPE_CHECKING:

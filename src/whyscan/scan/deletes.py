@@ -19,7 +19,6 @@ from whyscan.tables import budget
 from whyscan.tables.file_columns import (
     EqualityDeletes,
     InlineVector,
-    Naming,
     PositionDeletes,
     ReadColumn,
     VectorInFile,
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from whyscan.scan.bitmaps import Vector
+    from whyscan.tables.column_finder import Naming
     from whyscan.tables.file_columns import DataFile
 
 Flags = npt.NDArray[np.bool_]

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from whyscan.errors import CorruptFile
-from whyscan.scan.column_finder import Finder, finder, wanted_leaves
+from whyscan.scan.columns_of_file import FileColumn, wanted_leaves
 from whyscan.scan.shaping import Shaper, Unshapeable
 from whyscan.scan.sources import OpenedFile, open_source
+from whyscan.tables.column_finder import Finder, ambiguous, finder
+from whyscan.tree.names import AmbiguousName
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -17,7 +19,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from whyscan.scan.sources import Piece
-    from whyscan.tables.file_columns import DataFile, Naming, ReadColumn
+    from whyscan.tables.column_finder import Naming
+    from whyscan.tables.file_columns import DataFile, ReadColumn
 
 
 class FileReader(Struct, frozen=True):
@@ -26,21 +29,19 @@ class FileReader(Struct, frozen=True):
     file: DataFile
     naming: Naming
     source: OpenedFile
-    finder: Finder
+    finder: Finder[FileColumn]
 
     def leaves(self, columns: Iterable[ReadColumn]) -> frozenset[int]:
         """The leaves of the file that these columns need."""
-        matches = (
-            (self.finder.find(column), column)
-            for column in columns
-            if not self._is_constant(column)
-        )
-        pairs = [
-            (file_column, column) for file_column, column in matches if file_column is not None
-        ]
-        return frozenset(
-            leaf for file_column, c in pairs for leaf in wanted_leaves(file_column, c, self.finder)
-        )
+        try:
+            return frozenset(leaf for column in columns for leaf in self._leaves(column))
+        except AmbiguousName as error:
+            raise ambiguous(self.file.shown, error) from None
+
+    def _leaves(self, column: ReadColumn) -> Iterator[int]:
+        file_column = self._find(column)
+        if file_column is not None:
+            yield from wanted_leaves(file_column, column, self.finder)
 
     def shaped(self, piece: Piece, columns: Sequence[ReadColumn]) -> list[pa.Array]:
         """The columns of a piece in the types of the table."""
@@ -51,13 +52,16 @@ class FileReader(Struct, frozen=True):
             raise CorruptFile(self.file.shown, str(error)) from None
 
     def _column(self, piece: Piece, column: ReadColumn, shaper: Shaper) -> pa.Array:
-        file_column = None if self._is_constant(column) else self.finder.find(column)
+        file_column = self._find(column)
         if file_column is None:
             return shaper.missing(column, (column.name,), piece.count)
         return shaper.column(piece.arrays[file_column.leaves[0]], file_column, column)
 
-    def _is_constant(self, column: ReadColumn) -> bool:
-        return self.naming.constants_win and (column.name,) in self.file.constants
+    def _find(self, column: ReadColumn) -> FileColumn | None:
+        """The column of the file; None if metadata has the value, or if the file lacks it."""
+        if self.naming.constants_win and (column.name,) in self.file.constants:
+            return None
+        return self.finder.find([column.key])
 
     def everything(self, columns: Sequence[ReadColumn]) -> Iterator[list[pa.Array]]:
         """The columns of all rows of the file."""

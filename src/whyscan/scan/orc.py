@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from whyscan.scan.column_finder import file_columns
+from whyscan.scan.columns_of_file import file_columns
 from whyscan.scan.ranges import RangeFile
 from whyscan.scan.sources import ROWS_AT_MOST, Piece, ReadUnit, errors_of_file, open_bytes
 

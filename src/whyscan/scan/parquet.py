@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow.parquet as pq
 
 from whyscan.errors import CorruptFile
-from whyscan.scan.column_finder import file_columns
+from whyscan.scan.columns_of_file import file_columns
 from whyscan.scan.ranges import RangeFile
 from whyscan.scan.sources import Piece, ReadUnit, errors_of_file, open_bytes, rows_a_batch
 

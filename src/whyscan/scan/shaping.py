@@ -15,12 +15,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from whyscan.scan.column_finder import is_list
+from whyscan.scan.columns_of_file import is_list
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from whyscan.scan.column_finder import FileColumn, Finder
+    from whyscan.scan.columns_of_file import FileColumn
+    from whyscan.tables.column_finder import Finder
     from whyscan.tables.file_columns import ReadColumn
     from whyscan.tree.nodes import Path
 
@@ -34,7 +35,7 @@ class Unshapeable(ValueError):
 class Shaper(Struct, frozen=True):
     """Shapes the columns of one file."""
 
-    finder: Finder
+    finder: Finder[FileColumn]
     constants: Mapping[Path, pa.Scalar]
 
     def column(self, array: pa.Array, file_column: FileColumn, column: ReadColumn) -> pa.Array:
@@ -87,7 +88,7 @@ class Shaper(Struct, frozen=True):
         positions = {field.name: at for at, field in enumerate(array.type)}
         members = []
         for member in column.members:
-            inner = self.finder.member(file_column.members, member)
+            inner = self.finder.member(file_column.members, member.key)
             below = (*path, member.name)
             if inner is None or inner.name not in positions:
                 members.append(self.missing(member, below, len(array)))

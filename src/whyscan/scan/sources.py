@@ -15,7 +15,7 @@ from whyscan.scan.ranges import RangeFile, missing
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from whyscan.scan.column_finder import FileColumn
+    from whyscan.scan.columns_of_file import FileColumn
     from whyscan.tables.file_columns import DataFile
 
 ROWS_AT_MOST = 1 << 17

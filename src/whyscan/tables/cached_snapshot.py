@@ -132,8 +132,7 @@ class CachedSnapshot(Struct, frozen=True, eq=False, dict=True):
         """The columns. The snapshot looks for names that its sampled schema lacks, each time."""
         if self._cache.sampled is None:
             self._cache.sampled = self.snapshot.schema()
-        names = {name.lower() for name in self._cache.sampled.names()}
-        if all(name.lower() in names for name in named):
+        if self._cache.sampled.has_all(named):
             return self._cache.sampled
         return self.snapshot.schema(named)
 

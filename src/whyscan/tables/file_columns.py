@@ -32,7 +32,7 @@ from whyscan.tree.types import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from whyscan.tables.iceberg.field_columns import MappedName
+    from whyscan.tables.column_finder import Key, Naming
     from whyscan.tables.storage.store import Store
     from whyscan.tree.nodes import Path
 
@@ -90,7 +90,7 @@ def _other(name: str) -> pa.DataType | None:
 class ReadColumn(Struct, frozen=True):
     """A column or a nested field: its name and type in the result, and its name in the files.
 
-    `in_files` is the name in the files. `id` is the field id, None without one.
+    `name_in_files` is empty if it is `name`. `id` is the field id, None without one.
     `members` are the fields of a struct, the element of a list, or the key and the value of a map.
     `default` is the value in files that are older than the column, None for NULL.
     """
@@ -103,8 +103,9 @@ class ReadColumn(Struct, frozen=True):
     members: tuple[ReadColumn, ...] = ()
 
     @property
-    def in_files(self) -> str:
-        return self.name_in_files or self.name
+    def key(self) -> Key:
+        """What the column is found by in a file."""
+        return self.name_in_files or self.name, self.id
 
     def only(self, members: tuple[ReadColumn, ...]) -> ReadColumn:
         """The same struct with fewer members."""
@@ -180,19 +181,6 @@ class DataFile(Struct, frozen=True):
     @property
     def shown(self) -> str:
         return self.store.shown(self.path)
-
-
-class Naming(Struct, frozen=True):
-    """How a column is looked up in a file: by field id if `by_id`, else by name.
-
-    In a file without field ids, `mapping` gives ids to the columns by name; `counted` numbers the
-    columns from 1. `constants_win`: a value from metadata goes before a value in the file.
-    """
-
-    by_id: bool = False
-    mapping: tuple[MappedName, ...] | None = None
-    counted: bool = False
-    constants_win: bool = True
 
 
 class FileReading(Struct, frozen=True):

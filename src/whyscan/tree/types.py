@@ -6,9 +6,14 @@ A type has its width or unit: `1 == True == 1.0` in Python, and never in SQL.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
+
+from whyscan.tree.names import folded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class BooleanType(Struct, frozen=True):
@@ -192,3 +197,7 @@ class Schema(Struct, frozen=True):
 
     def names(self) -> tuple[str, ...]:
         return tuple(field.name for field in self.fields)
+
+    def has_all(self, names: Iterable[str]) -> bool:
+        """Whether each name is the name of a top-level column, in any case."""
+        return set(folded(names)).issubset(folded(self.names()))

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from whyscan.errors import TextSpan, UnknownColumn
 from whyscan.predicate.binding.scope import Uninterpreted
+from whyscan.tree.names import all_named
 from whyscan.tree.nodes import Column
 from whyscan.tree.types import BIGINT, STRING, TIMESTAMP, Field, OtherType, Schema, StructType
 
@@ -126,8 +127,7 @@ def _struct_member(parts: Sequence[NamePart], field: Field, text: str) -> Column
                 span=part.span,
                 hint="a column whose name has a dot is written in quotes",
             )
-        matches = [f for f in kind.fields if f.name.lower() == part.name.lower()]
-        member = _single_field(part, matches, text)
+        member = _single_field(part, all_named(kind.fields, part.name), text)
         if member is None:
             raise _unknown(parts, part, tuple(f.name for f in kind.fields), text)
         field, path = member, (*path, member.name)

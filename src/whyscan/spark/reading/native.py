@@ -15,15 +15,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from msgspec import Struct
 
-from whyscan.scan.column_finder import file_columns, finder
+from whyscan.scan.columns_of_file import file_columns
+from whyscan.tables.column_finder import finder
 from whyscan.tables.parquet.calendars import has_hybrid_calendar
 from whyscan.tables.parquet.file_columns import from_arrow
+from whyscan.tree.names import AmbiguousName, all_named, folded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from whyscan.scan.column_finder import FileColumn
+    from whyscan.scan.columns_of_file import FileColumn
     from whyscan.scan.plan_portions import Portion
+    from whyscan.tables.column_finder import Finder
     from whyscan.tables.file_columns import DataFile, ReadColumn
     from whyscan.tree.nodes import Path
 
@@ -98,7 +101,7 @@ def _plain_file(file: DataFile) -> None:
 
 
 def _plain_column(column: ReadColumn, *, by_id: bool) -> None:
-    if column.in_files != column.name:
+    if column.key[0] != column.name:
         raise NativeRefusal(f"files have the column {column.name} under another name")
     if column.default is not None:
         raise NativeRefusal(f"the column {column.name} has a default")
@@ -110,7 +113,7 @@ def _plain_column(column: ReadColumn, *, by_id: bool) -> None:
 
 def _is_plain(column: ReadColumn) -> bool:
     if column.members:
-        inner = (m.in_files == m.name and m.default is None for m in column.members)
+        inner = (m.key[0] == m.name and m.default is None for m in column.members)
         return all(inner) and all(map(_is_plain, column.members))
     return column.type in _PLAIN or pa.types.is_decimal128(column.type)
 
@@ -154,11 +157,11 @@ def _is_text_of(text: str, value: pa.Scalar) -> bool:
 def _same_columns(file: DataFile, columns: Sequence[ReadColumn], portion: Portion) -> None:
     footer = pq.read_metadata(f"{file.store.folder}/{file.path}")
     columns_of_file = file_columns(footer.schema.to_arrow_schema())
-    if len({column.name.lower() for column in columns_of_file}) != len(columns_of_file):
+    if len(set(folded(column.name for column in columns_of_file))) != len(columns_of_file):
         raise NativeRefusal(f"{file.path} has columns whose names differ in case alone")
-    find = finder(columns_of_file, portion.reading.naming)
+    in_file = finder(columns_of_file, portion.reading.naming)
     for column in columns:
-        match = find.find(column)
+        match = _match(in_file, column, file)
         if match is None:
             _same_absence(file, column, columns_of_file)
             continue
@@ -171,13 +174,20 @@ def _same_columns(file: DataFile, columns: Sequence[ReadColumn], portion: Portio
     _same_calendar(file, footer.metadata or {})
 
 
+def _match(in_file: Finder[FileColumn], column: ReadColumn, file: DataFile) -> FileColumn | None:
+    try:
+        return in_file.find([column.key])
+    except AmbiguousName:
+        raise NativeRefusal(f"{file.path} has the column {column.name} twice") from None
+
+
 def _same_absence(
     file: DataFile, column: ReadColumn, columns_of_file: Sequence[FileColumn]
 ) -> None:
     """Require that Spark reads a column that a file lacks as NULL, as the table does."""
     if any(path[0] == column.name for path in file.constants):
         raise NativeRefusal(f"{column.name} is in the table's metadata and not in {file.path}")
-    if any(other.name.lower() == column.name.lower() for other in columns_of_file):
+    if all_named(columns_of_file, column.name):
         raise NativeRefusal(f"the column {column.name} of {file.path} is another one")
 
 

@@ -15,7 +15,6 @@ from whyscan.tables.delta.schema import FIELD_ID, PHYSICAL_NAME, type_of_field
 from whyscan.tables.file_columns import (
     DataFile,
     FileReading,
-    Naming,
     ReadColumn,
     list_of,
     map_of,
@@ -36,9 +35,8 @@ if TYPE_CHECKING:
 
 def reading(state: TableState, files: Iterable[DataFile]) -> FileReading:
     """The columns of the table with the files to read."""
-    mode = state.properties.get("delta.columnMapping.mode")
     columns = tuple(_column(f, mapped=state.schema.mapped) for f in state.schema.document["fields"])
-    return FileReading(columns, tuple(files), Naming(by_id=state.schema.mapped and mode == "id"))
+    return FileReading(columns, tuple(files), state.naming)
 
 
 def data_files(

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from msgspec import Struct
 
 from whyscan.tables.delta.partitions import is_instant
+from whyscan.tree.names import AmbiguousName
 from whyscan.tree.types import DateType, StringType, TimestampType
 
 if TYPE_CHECKING:
@@ -257,9 +258,10 @@ def _path(text: str) -> Path:
 
 def _resolved(schema: DeltaSchema, path: Path) -> DeltaColumn | None:
     """The only column with that path, regardless of case; None if there are several."""
-    folded = tuple(name.casefold() for name in path)
-    columns = [c for p, c in schema.columns.items() if tuple(n.casefold() for n in p) == folded]
-    return columns[0] if len(columns) == 1 else None
+    try:
+        return schema.find(path)
+    except AmbiguousName:
+        return None
 
 
 def _fits(shape: Shape, source: DeltaColumn, column: DeltaColumn) -> bool:

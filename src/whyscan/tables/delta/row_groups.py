@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from msgspec import Struct
 
-from whyscan.tables.parquet.field_ids import UNKNOWN, all_have_ids, numbered
 from whyscan.tables.parquet.footers import read_footers
-from whyscan.tables.parquet.schemas import find
+from whyscan.tables.parquet.schemas import UNKNOWN, find
 from whyscan.tables.parquet.statistics import read_statistics
 from whyscan.tables.storage.data_files import DataFiles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from whyscan.tables.column_finder import Naming
     from whyscan.tables.delta.schema import DeltaColumn
     from whyscan.tables.parquet.schemas import FileSchema, Node
     from whyscan.tables.snapshot import Files, RowGroups
@@ -31,11 +31,11 @@ class FooterColumns(Struct, frozen=True):
 
 
 class DeltaFileColumns(Struct, frozen=True):
-    """Finds a table's columns in its data files: by physical path, or by field id if `by_id`."""
+    """Finds a table's columns in its data files: by physical path or by field id."""
 
     columns: Mapping[Path, DeltaColumn]
     partitioned: frozenset[Path]
-    by_id: bool
+    naming: Naming
 
     def has(self, path: Path) -> bool:
         """Whether data files contain the column."""
@@ -48,17 +48,8 @@ class DeltaFileColumns(Struct, frozen=True):
         """
         if not self.has(path):
             return UNKNOWN
-        column = self.columns[path]
-        if not self.by_id:
-            return find(schema, column.physical)
-        nodes = [node for number, node in numbered(schema.nodes) if number == column.field_id]
-        if len(nodes) == 1:
-            return nodes[0]
-        return None if not nodes and _tells_all_ids(schema, column) else UNKNOWN
-
-
-def _tells_all_ids(schema: FileSchema, column: DeltaColumn) -> bool:
-    return column.field_id is not None and all_have_ids(schema.nodes)
+        steps = (self.columns[path[: depth + 1]] for depth in range(len(path)))
+        return find(schema, [(c.physical[-1], c.field_id) for c in steps], self.naming)
 
 
 def row_groups(

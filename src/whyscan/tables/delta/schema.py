@@ -10,6 +10,7 @@ from msgspec import Struct
 from whyscan.errors import TableError
 from whyscan.tables.delta.log import LOG
 from whyscan.tables.json_text import read_json
+from whyscan.tree.names import folded, single
 from whyscan.tree.types import (
     BIGINT,
     BINARY,
@@ -93,16 +94,10 @@ class DeltaSchema(Struct, frozen=True):
     document: Mapping[str, Any]
     mapped: bool
 
-    def named(self, name: str) -> DeltaColumn | None:
-        """A top-level column by its name: an exact match first, then regardless of case."""
-        exact = self.columns.get((name,))
-        if exact is not None:
-            return exact
-        folded = name.casefold()
-        return next(
-            (c for p, c in self.columns.items() if len(p) == 1 and p[0].casefold() == folded),
-            None,
-        )
+    def find(self, path: Path) -> DeltaColumn | None:
+        """The column with that path in any case; None without one, AmbiguousName for several."""
+        wanted = folded(path)
+        return single([c for p, c in self.columns.items() if folded(p) == wanted], ".".join(path))
 
 
 def read_schema(text: str | None, *, mapped: bool) -> DeltaSchema:

@@ -155,7 +155,7 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
         file_columns = DeltaFileColumns(
             self.state.schema.columns,
             frozenset(partition.column.path for partition in self.partitions),
-            by_id=self.state.properties.get("delta.columnMapping.mode") == "id",
+            self.state.naming,
         )
         return row_groups(
             self.store, files, opened, file_columns, FooterColumns(columns, projection)

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from whyscan.errors import TableError
+from whyscan.tables.column_finder import Naming
 from whyscan.tables.delta.log import LOG
 from whyscan.tables.delta.protocol import Protocol, read_protocol
 from whyscan.tables.delta.schema import MALFORMED, DeltaColumn, DeltaSchema, read_schema
 from whyscan.tables.json_text import read_json
+from whyscan.tree.names import AmbiguousName
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +28,7 @@ _NEVER_NULL = {
 """The actions that a checkpoint keeps, each with a member that is never NULL."""
 
 _CLUSTERING = "delta.clustering"
+_MAPPING_MODE = "delta.columnMapping.mode"
 _MOST_PARTITION_COLUMNS = 1000
 _WRITES_ITS_FILES = frozenset(
     {
@@ -56,6 +59,11 @@ class TableState(Struct, frozen=True):
     properties: Mapping[str, str]
     clustered_by: tuple[Path, ...]
     spark_versions: frozenset[int]
+
+    @property
+    def naming(self) -> Naming:
+        """How columns are found in data files."""
+        return Naming(by_id=self.schema.mapped and self.properties.get(_MAPPING_MODE) == "id")
 
     def notes(self) -> tuple[str, ...]:
         """Remarks about the table for the report. They do not change a plan."""
@@ -140,8 +148,7 @@ def _of_kind(rows: Sequence[Mapping[str, Any]], kind: str) -> list[tuple[int, Ma
 
 
 def _is_mapped(protocol: Protocol, properties: Mapping[str, str]) -> bool:
-    mode = properties.get("delta.columnMapping.mode", "none")
-    return protocol.maps_columns and mode in {"id", "name"}
+    return protocol.maps_columns and properties.get(_MAPPING_MODE) in {"id", "name"}
 
 
 def _partition_columns(
@@ -150,7 +157,13 @@ def _partition_columns(
     if len(names) > _MOST_PARTITION_COLUMNS:
         raise TableError(f"{LOG}: the table is partitioned by {len(names)} columns")
     for name in names:
-        column = schema.named(name)
+        try:
+            column = schema.find((name,))
+        except AmbiguousName:
+            raise TableError(
+                f"the table is partitioned by {name!r}, which its schema has in several spellings",
+                hint="names are compared without regard to case; rename one of the columns",
+            ) from None
         if column is None:
             raise TableError(
                 f"the table is partitioned by {name!r}, which its schema does not have"

@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from whyscan.tables.snapshot import Collected, Recording
+from whyscan.tree.names import folded
 from whyscan.tree.types import (
     DateType,
     DecimalType,
@@ -60,8 +61,8 @@ def _has_bounds(kind: Type) -> bool:
 
 def _by_name(column: Column, names: str) -> Recording:
     paths = [_path(name) for name in names.split(",") if name.strip()]
-    folded = tuple(part.casefold() for part in column.path)
-    if any(folded[: len(name)] == name for name in paths):
+    path = folded(column.path)
+    if any(path[: len(name)] == name for name in paths):
         return Recording(Collected.YES)
     extended = f"{names},{'.'.join(column.path)}" if paths else ".".join(column.path)
     why = f"{STATS_COLUMNS} names {names.strip() or 'no column'}"
@@ -69,7 +70,7 @@ def _by_name(column: Column, names: str) -> Recording:
 
 
 def _path(name: str) -> Path:
-    return tuple(part.strip().strip("`").casefold() for part in name.split("."))
+    return folded(part.strip().strip("`") for part in name.split("."))
 
 
 def _by_position(column: Column, state: TableState) -> Recording:

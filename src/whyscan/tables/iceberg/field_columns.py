@@ -15,22 +15,16 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from whyscan.errors import TableError
-from whyscan.tables.parquet.field_ids import UNKNOWN, all_have_ids, has_ids, numbered
+from whyscan.tables.column_finder import MappedName, Naming
+from whyscan.tables.parquet.schemas import UNKNOWN, find
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
+    from whyscan.tables.column_finder import Key
     from whyscan.tables.iceberg.schemas import IcebergColumn
     from whyscan.tables.parquet.schemas import FileSchema, Node
     from whyscan.tree.nodes import Path
-
-
-class MappedName(Struct, frozen=True):
-    """An entry of a name mapping: the names of a field id, and the entries of its members."""
-
-    id: int | None
-    names: frozenset[str]
-    members: tuple[MappedName, ...]
 
 
 def read_mapping(text: str) -> tuple[MappedName, ...]:
@@ -57,52 +51,35 @@ class IcebergFileColumns(Struct, frozen=True):
 
     leaves: Mapping[Path, IcebergColumn]
     identities: frozenset[int]
-    mapping: tuple[MappedName, ...] | None
+    naming: Naming
 
     def find(self, schema: FileSchema, path: Path) -> Node | None:
         """The node of a column: None if it is NULL in all rows, `UNKNOWN` if that is unknown."""
         leaf = self.leaves.get(path)
         if leaf is None:
             return UNKNOWN
-        nodes = [node for number, node in self._numbered(schema) if number == leaf.id]
-        if len(nodes) == 1:
-            return nodes[0]
-        is_absent = not nodes and self._has_all_ids(schema)
-        if not is_absent or leaf.id in self.identities or self._has_default(path):
+        node = find(schema, self._keys(path), self.naming)
+        if node is None and (leaf.id in self.identities or self._has_default(path)):
             return UNKNOWN
-        return None
+        return node
 
     def takes_default(self, schema: FileSchema, path: Path) -> bool:
         """Whether a file lacks the column but has the structs around it, so the default counts."""
         leaf = self.leaves.get(path)
         if leaf is None or leaf.default is None or leaf.id in self.identities:
             return False
-        numbers = {number for number, _ in self._numbered(schema)}
-        above = (self.leaves[path[:depth]].id for depth in range(1, len(path)))
-        return self._has_all_ids(schema) and leaf.id not in numbers and numbers.issuperset(above)
+        keys = self._keys(path)
+        if find(schema, keys, self.naming) is not None:
+            return False
+        return len(keys) == 1 or find(schema, keys[:-1], self.naming) is not None
+
+    def _keys(self, path: Path) -> list[Key]:
+        return [(step[-1], self.leaves[step].id) for step in _steps(path)]
 
     def _has_default(self, path: Path) -> bool:
-        steps = (path[: depth + 1] for depth in range(len(path)))
-        return any(step in self.leaves and self.leaves[step].default is not None for step in steps)
-
-    def _numbered(self, schema: FileSchema) -> Iterator[tuple[int, Node]]:
-        """The columns of a file with their field ids."""
-        if has_ids(schema.nodes):
-            yield from numbered(schema.nodes)
-        elif self.mapping is not None:
-            yield from _by_name(schema.nodes, self.mapping)
-
-    def _has_all_ids(self, schema: FileSchema) -> bool:
-        """Whether a column without a field id in this file is certainly not in the file."""
-        if has_ids(schema.nodes):
-            return all_have_ids(schema.nodes)
-        return self.mapping is not None
+        return any(self.leaves[step].default is not None for step in _steps(path))
 
 
-def _by_name(nodes: Sequence[Node], mapping: Sequence[MappedName]) -> Iterator[tuple[int, Node]]:
-    for node in nodes:
-        for mapped in mapping:
-            if node.name in mapped.names:
-                if mapped.id is not None:
-                    yield mapped.id, node
-                yield from _by_name(node.members, mapped.members)
+def _steps(path: Path) -> Iterator[Path]:
+    """The paths of the structs around a column, outermost first, and the column's path."""
+    return (path[: depth + 1] for depth in range(len(path)))

@@ -15,8 +15,9 @@ from whyscan.pruning.concatenation import concatenate
 from whyscan.pruning.containers import Containers
 from whyscan.pruning.transforms import Void
 from whyscan.tables.cached_files import CachedFiles
+from whyscan.tables.column_finder import Naming
 from whyscan.tables.counts import plausible
-from whyscan.tables.file_columns import FileReading, Naming
+from whyscan.tables.file_columns import FileReading
 from whyscan.tables.iceberg import live_files, partitions
 from whyscan.tables.iceberg.deletes import (
     DeleteFiles,
@@ -293,7 +294,12 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
         return IcebergFileColumns(
             {leaf.path: leaf for leaf in self._leaves.values()},
             frozenset().union(*(partitions.identities(spec) for spec in specs)),
-            None if mapping is None else read_mapping(mapping),
+            Naming(
+                by_id=True,
+                mapping=None if mapping is None else read_mapping(mapping),
+                counted=True,
+                constants_win=False,
+            ),
         )
 
     def reading(self, files: Files, at: pa.Array, zone: Zone) -> FileReading:  # noqa: ARG002 - no text
@@ -301,9 +307,7 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
         from whyscan.tables.iceberg import file_columns
 
         newest = self.at.schema.document
-        naming = Naming(
-            by_id=True, mapping=self._file_columns.mapping, counted=True, constants_win=False
-        )
+        naming = self._file_columns.naming
         if not len(at):
             return FileReading(file_columns.columns(newest), (), naming)
         chains = file_columns.chains(self.metadata, newest)

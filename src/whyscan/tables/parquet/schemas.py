@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
+from whyscan.tables.column_finder import Naming, finder
 from whyscan.tables.parquet.thrift import Fields, MalformedThrift, ThriftReader
+from whyscan.tree.names import AmbiguousName
 from whyscan.tree.types import (
     BIGINT,
     BINARY,
@@ -35,8 +37,9 @@ from whyscan.tree.types import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from whyscan.tables.column_finder import Key
     from whyscan.tree.nodes import Path
 
 DEEPEST = 64
@@ -147,22 +150,31 @@ class FileSchema(Struct, frozen=True):
         return Schema(tuple(Field(node.name, node.type) for node in self.nodes))
 
 
-class Ambiguous(LookupError):
-    """Several columns have the same name when case is ignored."""
+UNKNOWN = Node("", OtherType("unknown"))
+"""The node of a column whose statistics in the footer are not used."""
 
 
-def find(schema: FileSchema, path: Path) -> Node | None:
-    """The node of a path, ignoring case as Spark does; None if the file does not have it."""
-    nodes, node = schema.nodes, None
-    for part in path:
-        matching = [n for n in nodes if n.name.lower() == part.lower()]
-        if len(matching) > 1:
-            raise Ambiguous(part)
-        if not matching:
-            return None
-        node = matching[0]
-        nodes = node.members
-    return node
+def find(schema: FileSchema, keys: Sequence[Key], naming: Naming) -> Node | None:
+    """The node of a column; None if the file lacks it, `UNKNOWN` if that is not certain.
+
+    A name that matches twice raises AmbiguousName: the query is unclear. A field id that is there
+    twice is `UNKNOWN`: the file is unclear, and rows of it cannot be read.
+    """
+    in_file = finder(schema.nodes, naming)
+    if in_file.guessed:
+        return UNKNOWN
+    try:
+        node = in_file.find(keys)
+    except AmbiguousName:
+        if in_file.by_id:
+            return UNKNOWN
+        raise
+    return UNKNOWN if node is None and not in_file.certain else node
+
+
+def find_by_name(schema: FileSchema, path: Path) -> Node | None:
+    """The node of a path of names; None if the file lacks it."""
+    return finder(schema.nodes, Naming()).find([(name, None) for name in path])
 
 
 def read_schema(footer: bytes) -> tuple[FileSchema, int]:

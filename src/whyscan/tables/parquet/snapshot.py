@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from whyscan.errors import CorruptFile, TableError
 from whyscan.pruning.containers import Containers
 from whyscan.pruning.transforms import IdentityTransform
-from whyscan.tables.file_columns import DataFile, FileReading, Naming
+from whyscan.tables.column_finder import Naming
+from whyscan.tables.file_columns import DataFile, FileReading
 from whyscan.tables.parquet import metadata_columns, partitions
 from whyscan.tables.parquet.footers import read_footers
 from whyscan.tables.parquet.paths import read_keys, visible
@@ -20,6 +21,7 @@ from whyscan.tables.parquet.statistics import read_schemas, read_statistics
 from whyscan.tables.parquet.union import unite, with_partitions
 from whyscan.tables.snapshot import Collected, Files, Recording, RowGroups, Traffic
 from whyscan.tree import zones
+from whyscan.tree.names import folded
 from whyscan.tree.types import OtherType, StructType
 
 if TYPE_CHECKING:
@@ -79,7 +81,7 @@ class ParquetSnapshot(Struct, eq=False):
         """The columns of files and folders. For a name that is missing, all footers are read."""
         if self._schema is None:
             self._schema = self._sampled()
-        if not self._complete and not _has_all(self._schema, named):
+        if not self._complete and not self._schema.has_all(named):
             footers = self._footers(range(self.objects.num_rows))
             self._schema = unite([self._schema, *_distinct(read_schemas(footers))])
             self._complete = True
@@ -133,8 +135,8 @@ class ParquetSnapshot(Struct, eq=False):
         projection: Sequence[Path] | None,
     ) -> RowGroups:
         """The row groups of the files at `opened`; `projection` None means every column."""
-        from_folders = {path[0].lower() for path in self.partition_sources}
-        in_files = [c for c in columns if c.path[0].lower() not in from_folders and _is_in_files(c)]
+        elsewhere = {*folded(f.name for f in self.partitions.fields), metadata_columns.FILE_PATH[0]}
+        in_files = [c for c in columns if c.path[0].lower() not in elsewhere]
         measured = read_statistics(self._footers(opened.to_pylist()), in_files, projection)
         return measured.row_groups(opened, files.containers)
 
@@ -199,15 +201,6 @@ def open_parquet(
             hint="names that begin with _ or . are not data; name the folder above the files",
         )
     return ParquetSnapshot(store, objects.take(at).combine_chunks(), partitioned.at(at))
-
-
-def _is_in_files(column: Column) -> bool:
-    return column.path[0] != metadata_columns.FILE_PATH[0]
-
-
-def _has_all(schema: Schema, named: Sequence[str]) -> bool:
-    names = {name.lower() for name in schema.names()}
-    return all(name.lower() in names for name in named)
 
 
 def _distinct(schemas: Iterator[FileSchema]) -> Iterator[Schema]:

@@ -11,15 +11,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct, field
 
-from whyscan.errors import CorruptFile, TableError
+from whyscan.errors import CorruptFile
 from whyscan.pruning.containers import ColumnStatistics, Containers, checked
 from whyscan.pruning.functions.text.utf8 import text_or_unknown
+from whyscan.tables.column_finder import ambiguous
 from whyscan.tables.parquet import bounds, schemas, trust
 from whyscan.tables.parquet.chunk_patterns import SIZE
 from whyscan.tables.parquet.metadata import Decoder, number, start
 from whyscan.tables.parquet.nan import may_be_nan, nan_is_greatest
 from whyscan.tables.parquet.thrift import Fields, MalformedThrift
 from whyscan.tables.snapshot import RowGroups
+from whyscan.tree.names import AmbiguousName
 from whyscan.tree.types import FloatType, StringType
 
 if TYPE_CHECKING:
@@ -97,7 +99,7 @@ def read_statistics(
     footers: Iterator[Footer],
     columns: Sequence[Column],
     projection: Sequence[Path] | None,
-    find: Find = schemas.find,
+    find: Find = schemas.find_by_name,
 ) -> FooterStatistics:
     """The statistics of `columns` and the byte ranges of `projection` (None: all columns).
 
@@ -112,11 +114,8 @@ def read_statistics(
             collector.take(position, decoder.decode(footer.data, wanted.positions), wanted)
         except (MalformedThrift, UnicodeDecodeError) as error:
             raise _damaged(footer, error) from None
-        except schemas.Ambiguous as error:
-            raise TableError(
-                f"{footer.path} has several columns that answer to {error.args[0]!r}",
-                hint="names are compared without regard to case; rename one of them",
-            ) from None
+        except AmbiguousName as error:
+            raise ambiguous(footer.path, error) from None
     return collector.measured()
 
 

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from whyscan.scan.sources import Piece
-    from whyscan.tables.file_columns import DataFile, Naming, ReadColumn
+    from whyscan.tables.column_finder import Naming
+    from whyscan.tables.file_columns import DataFile, ReadColumn
     from whyscan.tree.nodes import Column
 
 FILE, GROUP, POSITION = "_whyscan_file", "_whyscan_group", "_whyscan_position"
@@ -115,8 +116,8 @@ class RowReader(Struct, frozen=True):
             gone = deletes.read(numbered.file)
             bare = replace(opened, file=replace(numbered.file, constants={}))
             compared = tuple(c for each in gone.compared for c in each.columns)
-            has = [opened.finder.find(column) is not None for column in self.file_columns]
             leaves = opened.leaves((*self.columns, *compared)) | bare.leaves(self.file_columns)
+            has = [opened.finder.find([column.key]) is not None for column in self.file_columns]
             for unit in opened.source.units(None):
                 opened.source.fetch(unit, leaves)
                 for piece in opened.source.pieces(unit, leaves):

@@ -1,4 +1,4 @@
-"""Finds the columns of a table in the schema of a data file."""
+"""The columns of a data file from its Arrow schema, and the leaves that a column needs."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from msgspec import Struct
-from msgspec.structs import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from whyscan.tables.file_columns import Naming, ReadColumn
-    from whyscan.tables.iceberg.field_columns import MappedName
+    from whyscan.tables.column_finder import Finder
+    from whyscan.tables.file_columns import ReadColumn
 
 _ID_KEYS = (b"PARQUET:field_id", b"iceberg.id")
 
@@ -81,58 +80,9 @@ def _id(field: pa.Field) -> int | None:
     return None
 
 
-class Finder(Struct, frozen=True):
-    """Finds columns of a table among the columns of a file."""
-
-    columns: tuple[FileColumn, ...]
-    by_id: bool
-
-    def find(self, column: ReadColumn) -> FileColumn | None:
-        """The top-level column of the file; None if the file lacks it."""
-        return self.member(self.columns, column)
-
-    def member(self, among: Sequence[FileColumn], column: ReadColumn) -> FileColumn | None:
-        """The column among the columns of one level; None if it is missing."""
-        if self.by_id and column.id is not None:
-            return next((candidate for candidate in among if candidate.id == column.id), None)
-        return _named(among, column.in_files)
-
-
-def _named(among: Sequence[FileColumn], name: str) -> FileColumn | None:
-    """The column with this exact name, else with this name in any case, as Spark reads files."""
-    exact = next((candidate for candidate in among if candidate.name == name), None)
-    if exact is not None:
-        return exact
-    return next((candidate for candidate in among if candidate.name.lower() == name.lower()), None)
-
-
-def finder(columns: tuple[FileColumn, ...], naming: Naming) -> Finder:
-    """The finder of a file. A file without ids gets them from the table's name mapping."""
-    if not naming.by_id or _has_ids(columns):
-        return Finder(columns, naming.by_id)
-    if naming.mapping is not None:
-        return Finder(_mapped(columns, naming.mapping), by_id=True)
-    if naming.counted:
-        return Finder(tuple(replace(c, id=at + 1) for at, c in enumerate(columns)), by_id=True)
-    return Finder(columns, by_id=False)
-
-
-def _has_ids(columns: Sequence[FileColumn]) -> bool:
-    return any(column.id is not None or _has_ids(column.members) for column in columns)
-
-
-def _mapped(columns: Sequence[FileColumn], mapping: Sequence[MappedName]) -> tuple[FileColumn, ...]:
-    mapped = []
-    for column in columns:
-        entry = next((name for name in mapping if column.name in name.names), None)
-        if entry is not None:
-            members = _mapped(column.members, entry.members)
-            column = replace(column, id=entry.id, members=members)  # noqa: PLW2901 - the same one
-        mapped.append(column)
-    return tuple(mapped)
-
-
-def wanted_leaves(file_column: FileColumn, column: ReadColumn, finder: Finder) -> Iterator[int]:
+def wanted_leaves(
+    file_column: FileColumn, column: ReadColumn, finder: Finder[FileColumn]
+) -> Iterator[int]:
     """The leaves that a column needs. A struct without a wanted member needs one, for its NULLs."""
     if not pa.types.is_struct(column.type) or not file_column.members:
         if column.members and len(column.members) == len(file_column.members):
@@ -141,7 +91,7 @@ def wanted_leaves(file_column: FileColumn, column: ReadColumn, finder: Finder) -
         else:
             yield from range(*file_column.leaves)
         return
-    pairs = [(finder.member(file_column.members, member), member) for member in column.members]
+    pairs = [(finder.member(file_column.members, member.key), member) for member in column.members]
     chosen = [(inner, member) for inner, member in pairs if inner is not None]
     for inner, member in chosen:
         yield from wanted_leaves(inner, member, finder)
