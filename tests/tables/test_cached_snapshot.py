@@ -162,7 +162,7 @@ def test_columns_come_with_the_questions_that_name_them(lake):
 
 def test_row_groups_beyond_the_bound_are_read_again(lake):
     held = with_cache(opened(lake / "hive"))
-    held._groups.bound = 1
+    held._groups.batches.bound = 1
     texts = ASKED["hive"] * 2
 
     found = [told(held, text, ["age"] if at % 2 else None) for at, text in enumerate(texts)]
@@ -172,7 +172,7 @@ def test_row_groups_beyond_the_bound_are_read_again(lake):
         for at, text in enumerate(texts)
     ]
     assert found == fresh
-    assert sum(len(some) for some in held._groups.batches.values()) <= 1
+    assert sum(len(some) for some in held._groups.batches) <= 1
 
 
 def test_statistics_that_cannot_be_true_are_counted_for_each_question(tmp_path):

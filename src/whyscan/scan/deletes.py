@@ -16,6 +16,7 @@ from whyscan.scan import bitmaps
 from whyscan.scan.file_reader import open_file
 from whyscan.scan.projection import value_at
 from whyscan.tables import budget
+from whyscan.tables.bounded_cache import BoundedCache, count
 from whyscan.tables.file_columns import (
     EqualityDeletes,
     InlineVector,
@@ -26,7 +27,7 @@ from whyscan.tables.file_columns import (
 from whyscan.tables.storage.store import ByteRange
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from whyscan.scan.bitmaps import Vector
     from whyscan.tables.column_finder import Naming
@@ -81,7 +82,7 @@ class DeleteReader:
 
     def __init__(self, naming: Naming) -> None:
         self._naming = naming
-        self._cache: dict[Any, Any] = {}
+        self._cache: BoundedCache[Any] = BoundedCache(_KEPT_FILES, count)
 
     def read(self, file: DataFile) -> Deleted:
         """The deleted rows of a data file."""
@@ -99,13 +100,6 @@ class DeleteReader:
                     compared.append(self._compared(delete))
         return Deleted(np.unique(np.concatenate(positions)), tuple(vectors), tuple(compared))
 
-    def _once(self, key: Any, read: Callable[[], Any]) -> Any:
-        if key not in self._cache:
-            while len(self._cache) >= _KEPT_FILES:
-                self._cache.pop(next(iter(self._cache)), None)
-            self._cache[key] = read()
-        return self._cache.get(key) or read()
-
     def _positions(self, delete: PositionDeletes) -> Positions:
         def read() -> _ListedPositions:
             parts = open_file(delete.file, self._naming).everything([_PATH, _POSITION])
@@ -113,7 +107,7 @@ class DeleteReader:
             short = ([paths.dictionary_encode(), places] for paths, places in parts)
             return _ListedPositions(list(_within_limit(short, delete.file)))
 
-        listed: _ListedPositions = self._once(delete.file.path, read)
+        listed: _ListedPositions = self._cache.get(delete.file.path, read)
         positions = listed.of(delete.target)
         if positions.null_count:
             raise CorruptFile(delete.file.shown, "a deleted row has no position")
@@ -135,7 +129,7 @@ class DeleteReader:
             ]
             return EqualRows.of(values)
 
-        return EqualityDeleteSet(columns, paths, self._once((delete.file.path, paths), read))
+        return EqualityDeleteSet(columns, paths, self._cache.get((delete.file.path, paths), read))
 
 
 class _ListedPositions(Struct, frozen=True):

@@ -33,7 +33,7 @@ from whyscan.reports.tally import CommonFacts, PlanOutcome, Tally
 from whyscan.spark.errors import carried, collected, from_text, to_text, uncarried
 from whyscan.spark.packed import packed
 from whyscan.spark.sessions import cores
-from whyscan.tables.cached_files import size
+from whyscan.tables.bounded_cache import size
 from whyscan.tables.parts import FILES_EACH, parts
 from whyscan.tables.snapshot import Traffic
 from whyscan.tree.lazy import lazy

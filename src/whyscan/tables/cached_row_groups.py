@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from whyscan.errors import WhyscanError
 from whyscan.pruning.concatenation import concatenate
 from whyscan.pruning.containers import Containers
-from whyscan.tables.cached_files import size
+from whyscan.tables.bounded_cache import BoundedCache
 from whyscan.tables.snapshot import RowGroups
 
 if TYPE_CHECKING:
@@ -83,9 +83,8 @@ class CachedRowGroups(Struct):
     """
 
     columns: dict[Path, Column] = field(default_factory=dict)
-    batches: dict[frozenset[Path] | None, list[_Batch]] = field(default_factory=dict)
+    batches: BoundedCache[list[_Batch]] = field(default_factory=lambda: BoundedCache(BOUND))
     uncacheable: set[int] = field(default_factory=set)
-    bound: int = BOUND
 
     def answer(
         self, snapshot: Snapshot, request: RowGroupRequest, expected_columns: Sequence[Column]
@@ -117,8 +116,7 @@ class CachedRowGroups(Struct):
         If none of the files can be opened, this is the final answer: it holds for all columns.
         """
         key = None if request.projection is None else frozenset(request.projection)
-        batches = self.batches.pop(key, [])
-        self.batches[key] = batches
+        batches = self.batches.get(key, list)
         missing = np.ones(len(positions), np.bool_)
         for batch in batches:
             missing &= batch.indices_of(positions) < 0
@@ -131,7 +129,10 @@ class CachedRowGroups(Struct):
             except WhyscanError:
                 # The error may be about a column that this query does not name.
                 return None
-            self._add(batches, read, request.at)
+            batches = [*batches, _batch(read, request.at)]
+            if len(batches) > BATCHES_AT_MOST:
+                batches = [_joined(batches)]
+            self.batches.put(key, batches)
             # A file that is not in the result: its footer could not be opened.
             reached = set(request.at[read.opened.to_numpy()].tolist())
             wanted = set(positions[missing].tolist())
@@ -140,19 +141,6 @@ class CachedRowGroups(Struct):
             if missing.all() and not reached:
                 return read
         return batches
-
-    def _add(self, batches: list[_Batch], read: RowGroups, at: Positions) -> None:
-        batches.append(_batch(read, at))
-        if len(batches) > BATCHES_AT_MOST:
-            batches[:] = [_joined(batches)]
-        sizes = {key: sum(map(size, members)) for key, members in self.batches.items()}
-        total = sum(sizes.values())
-        for key, dropped in sizes.items():
-            if total <= self.bound:
-                return
-            # The current query still uses its own list, so the list is replaced, not cleared.
-            self.batches[key] = []
-            total -= dropped
 
 
 def _batch(read: RowGroups, at: Positions) -> _Batch:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from whyscan.errors import WhyscanError
 from whyscan.pruning.blocks import make_blocks
-from whyscan.tables.cached_files import size
+from whyscan.tables.bounded_cache import BoundedCache, count, size
 from whyscan.tables.cached_row_groups import CachedRowGroups, RowGroupRequest
 from whyscan.tree.lazy import lazy
 
@@ -82,7 +82,7 @@ class _CachedColumns(Struct):
     columns: dict[Path, Column] = field(default_factory=dict)
     all_files: Files | None = None
     doubted: set[Path] = field(default_factory=set)
-    views: dict[tuple[object, ...], _View] = field(default_factory=dict)
+    views: BoundedCache[_View] = field(default_factory=lambda: BoundedCache(VIEWS_AT_MOST, count))
     arranged: tuple[Column, ...] = ()
     recordings: dict[Column, Recording] = field(default_factory=dict)
     sampled: Schema | None = None
@@ -168,7 +168,7 @@ class CachedSnapshot(Struct, frozen=True, eq=False, dict=True):
         projection: Sequence[Path] | None,
     ) -> RowGroups:
         """The row groups of the files at `opened`; a footer is read once for each projection."""
-        view = next((v for v in self._cache.views.values() if v.files is files), None)
+        view = next((v for v in self._cache.views if v.files is files), None)
         if view is None or view.at is None:
             return self.snapshot.row_groups(files, opened, columns, projection)
         request = RowGroupRequest(files, opened, view.at, columns, projection)
@@ -178,14 +178,7 @@ class CachedSnapshot(Struct, frozen=True, eq=False, dict=True):
         paths = frozenset(column.path for column in columns)
         opened = None if manifests is None else tuple(manifests.to_pylist())
         key = (paths, opened, zone if self.footers_describe_files else None)
-        views = self._cache.views
-        view = views.pop(key, None)
-        if view is None:
-            view = self._read_view(columns, zone, manifests)
-        views[key] = view
-        if len(views) > VIEWS_AT_MOST:
-            del views[next(iter(views))]
-        return view
+        return self._cache.views.get(key, lambda: self._read_view(columns, zone, manifests))
 
     def _read_view(
         self, columns: Sequence[Column], zone: Zone, manifests: pa.Array | None

@@ -288,7 +288,7 @@ early = "sqlglot" not in sys.modules
 try:
     table.plan("id > 5", spark=NoSession())
 except EOFError:
-    print(early, len(table.snapshot.cached_files.pending), len(table.snapshot.cached_files.cached))
+    print(early, len(table.snapshot.cached_files.pending), len(table.snapshot.cached_files))
 """
 
 

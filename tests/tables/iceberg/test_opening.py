@@ -15,6 +15,7 @@ import whyscan
 from tables.iceberg.by_hand import schema
 from whyscan.errors import CorruptFile, TableError
 from whyscan.table import Table
+from whyscan.tables.bounded_cache import BoundedCache, count
 from whyscan.tables.iceberg import manifests, open_iceberg
 from whyscan.tables.storage.store import local_store
 
@@ -308,7 +309,7 @@ def test_a_manifest_of_many_entries_goes_through_the_fast_decoder(lake):
 def test_a_manifest_list_is_decoded_once_and_anew_when_its_bytes_change(history, monkeypatch):
     decoded = []
     decode = manifests._decode_list
-    monkeypatch.setattr(manifests, "_lists", {})
+    monkeypatch.setattr(manifests, "_lists", BoundedCache())
     monkeypatch.setattr(manifests, "_decode_list", lambda c: decoded.append(c.path) or decode(c))
     for _ in range(3):
         assert history.live() == ["one", "two", "three"]
@@ -322,13 +323,11 @@ def test_a_manifest_list_is_decoded_once_and_anew_when_its_bytes_change(history,
 
 
 def test_few_manifest_lists_are_kept_and_no_large_ones(history, monkeypatch):
-    monkeypatch.setattr(manifests, "_lists", {})
-    monkeypatch.setattr(manifests, "_LISTS_KEPT", 2)
+    monkeypatch.setattr(manifests, "_lists", BoundedCache(2, count))
     for number in (1, 2, 1, 3):
         history.live(snapshot=number)
-    assert [len(table) for table in manifests._lists.values()] == [1, 3]
+    assert [len(table) for table in manifests._lists] == [1, 3]
 
-    monkeypatch.setattr(manifests, "_LARGEST_KEPT", 0)
-    monkeypatch.setattr(manifests, "_lists", {})
+    monkeypatch.setattr(manifests, "_lists", BoundedCache(1))
     assert history.live() == ["one", "two", "three"]
-    assert not manifests._lists
+    assert not len(manifests._lists)

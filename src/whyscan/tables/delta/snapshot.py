@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from whyscan.errors import TableError
 from whyscan.tables import duckdb_engine
-from whyscan.tables.cached_files import CachedFiles
+from whyscan.tables.bounded_cache import BoundedCache
 from whyscan.tables.delta import live_files, replay
 from whyscan.tables.delta.actions import ActionReader
 from whyscan.tables.delta.generation_expressions import Generated, read_generation
@@ -54,7 +54,7 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
     state: TableState
     partitions: tuple[PartitionColumn, ...]
     generated: Mapping[Path, Generated]
-    cached_files: CachedFiles = field(default_factory=CachedFiles)
+    cached_files: BoundedCache[Files] = field(default_factory=BoundedCache)
 
     format: ClassVar[str] = "delta"
     footers_describe_files: ClassVar[bool] = False
@@ -98,7 +98,7 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
     ) -> Files:
         """Every live file with the statistics of `columns`. The result is cached by columns."""
         paths = frozenset(column.path for column in columns)
-        return self.cached_files.files(paths, lambda: self._read_files(columns))
+        return self.cached_files.get(paths, lambda: self._read_files(columns))
 
     def expect(self, columns: Sequence[Column]) -> None:
         """Start to read the files in a thread: DuckDB does the work, so that Python can go on."""
@@ -181,7 +181,7 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
     def parts(self, files_each: int) -> tuple[DeltaSnapshot, ...]:
         """Parts of about `files_each` files. All parts in order have the files of this snapshot."""
         return tuple(
-            replace(self, store=part.store, log=part, cached_files=CachedFiles())
+            replace(self, store=part.store, log=part, cached_files=BoundedCache())
             for part in self.log.parts(self.store, files_each)
         )
 

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from msgspec import Struct
 
 from whyscan.pruning.mask import materialise, surely
+from whyscan.tables.bounded_cache import BoundedCache
 from whyscan.tables.iceberg.avro_schemas import layout
 from whyscan.tables.iceberg.decoding import DecodedSizes, batches_of, decoded
 
@@ -76,10 +77,8 @@ DELETING = {
 """The fields of a delete file: the data files that it applies to, and its content."""
 
 
-_LISTS_KEPT = 8
-_LARGEST_KEPT = 1 << 25
-_lists: dict[bytes, pa.Table] = {}
-"""Cache of decoded manifest lists by the bytes of their files, the last used one at the end."""
+_lists: BoundedCache[pa.Table] = BoundedCache(1 << 27)
+"""Cache of decoded manifest lists by the bytes of their files."""
 
 
 def read_list(container: Container) -> pa.Table:
@@ -88,14 +87,7 @@ def read_list(container: Container) -> pa.Table:
     Opening a table reads its manifest list, and most of that time is decoding. So a process decodes
     the same bytes once.
     """
-    table = _lists.pop(container.data, None)
-    if table is None:
-        table = _decode_list(container)
-    if table.nbytes <= _LARGEST_KEPT:
-        _lists[container.data] = table
-    while len(_lists) > _LISTS_KEPT:
-        _lists.pop(next(iter(_lists)), None)
-    return table
+    return _lists.get(container.data, lambda: _decode_list(container))
 
 
 def _decode_list(container: Container) -> pa.Table:

@@ -14,7 +14,7 @@ from whyscan.errors import CorruptFile, TableError
 from whyscan.pruning.concatenation import concatenate
 from whyscan.pruning.containers import Containers
 from whyscan.pruning.transforms import Void
-from whyscan.tables.cached_files import CachedFiles
+from whyscan.tables.bounded_cache import BoundedCache
 from whyscan.tables.column_finder import Naming
 from whyscan.tables.counts import plausible
 from whyscan.tables.file_columns import FileReading
@@ -149,8 +149,8 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
         return self.at.schema.leaves
 
     @lazy
-    def _cached_files(self) -> CachedFiles:
-        return CachedFiles()
+    def _cached_files(self) -> BoundedCache[Files]:
+        return BoundedCache()
 
     @lazy
     def _reader(self) -> EntryReader:
@@ -240,7 +240,7 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
         """The live files of the manifests at the positions `manifests`; None stands for all."""
         named = frozenset(column.path for column in columns)
         opened = None if manifests is None else tuple(manifests.to_pylist())
-        return self._cached_files.files((named, opened), lambda: self._read_files(named, manifests))
+        return self._cached_files.get((named, opened), lambda: self._read_files(named, manifests))
 
     def _read_files(self, paths: frozenset[Path], manifests: pa.Array | None) -> Files:
         manifest_list = self._data if manifests is None else self._data.take(manifests)

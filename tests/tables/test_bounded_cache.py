@@ -11,7 +11,7 @@ import pytest
 import whyscan
 from tables.storage import lakes_to_upload
 from whyscan.errors import TableError
-from whyscan.tables.cached_files import CachedFiles, size
+from whyscan.tables.bounded_cache import BoundedCache, size
 
 QUESTIONS = {
     # table: its metadata, two questions on the same columns, one on others
@@ -59,10 +59,10 @@ def test_a_question_on_other_columns_is_read_anew(lake, name):
 def test_what_was_used_least_recently_goes_first(lake):
     files = whyscan.open(lake / "delta").plan("x > 1", depth="files").evidence.files
     read = []
-    remembered = CachedFiles(bound=2 * size(files))
+    remembered = BoundedCache(bound=2 * size(files))
 
     def ask(name):
-        remembered.files(name, lambda: read.append(name) or files)
+        remembered.get(name, lambda: read.append(name) or files)
 
     for name in "abacab":
         ask(name)
@@ -72,38 +72,38 @@ def test_what_was_used_least_recently_goes_first(lake):
 
 def test_nothing_is_kept_that_is_larger_than_the_bound(lake):
     files = whyscan.open(lake / "delta").plan("x > 1", depth="files").evidence.files
-    remembered = CachedFiles(bound=size(files) - 1)
+    remembered = BoundedCache(bound=size(files) - 1)
 
-    assert remembered.files("a", lambda: files) is files
-    assert remembered.cached == {}
+    assert remembered.get("a", lambda: files) is files
+    assert len(remembered) == 0
 
 
 def test_what_was_expected_is_read_once_and_before_it_is_asked_for(lake):
     files = whyscan.open(lake / "delta").plan("x > 1", depth="files").evidence.files
     read = []
-    remembered = CachedFiles()
+    remembered = BoundedCache()
 
     def reader(name):
         return lambda: read.append(name) or files
 
     remembered.expect("a", reader("expected"))
-    assert remembered.files("a", reader("asked")) is files
-    assert remembered.files("a", reader("asked again")) is files
+    assert remembered.get("a", reader("asked")) is files
+    assert remembered.get("a", reader("asked again")) is files
     assert read == ["expected"]
 
 
 def test_an_expectation_that_fails_fails_where_it_is_asked_for_and_no_other_is_touched(lake):
     files = whyscan.open(lake / "delta").plan("x > 1", depth="files").evidence.files
-    remembered = CachedFiles()
+    remembered = BoundedCache()
 
     def broken():
         raise TableError("no such log")
 
     remembered.expect("a", broken)
-    assert remembered.files("b", lambda: files) is files
+    assert remembered.get("b", lambda: files) is files
     with pytest.raises(TableError, match="no such log"):
-        remembered.files("a", lambda: files)
-    assert remembered.files("a", lambda: files) is files
+        remembered.get("a", lambda: files)
+    assert remembered.get("a", lambda: files) is files
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
