@@ -49,7 +49,7 @@ def measurements(folder: Path) -> Iterator[Ratio]:
             ("rows deleted", deleted, "delta", "Delta on Spark"),
         )
         for kind, table, form, peer in tables:
-            ours = partial(read, spark, str(table), PREDICATE, COLUMNS)
+            ours = partial(read, spark, str(table), PREDICATE, select=COLUMNS)
             theirs = partial(_theirs, spark, table, form)
             assert _result(ours) == _result(theirs)
             yield compare(

@@ -3,16 +3,120 @@
 >>> import whyscan
 >>> table = whyscan.open("./lake/events")
 >>> report = table.explain("country = 'DE' AND age > 40")
->>> plan = table.plan("country = 'DE'", columns=["id", "age"])
+>>> plan = table.plan("country = 'DE'", select=["id", "age"])
 >>> whyscan.explain_sql("SELECT * FROM e JOIN u USING (id)", {"e": table, "u": "./lake/users"})
 
-Every error derives from `WhyscanError`. Heavy parts are imported when they are used.
+The types of results are exported for annotations. Every error derives from `WhyscanError`.
+`whyscan.spark` has the functions that need a Spark session. Heavy parts are imported when they are
+used.
 """
 
 from __future__ import annotations
 
-from whyscan.errors import WhyscanError
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from whyscan.errors import (
+    AccessDenied,
+    CorruptFile,
+    EvaluationProblem,
+    NoCondition,
+    PredicateError,
+    StorageError,
+    SyntaxProblem,
+    TableError,
+    TextSpan,
+    TooLarge,
+    TypeProblem,
+    UnknownColumn,
+    UnknownTable,
+    UsageError,
+    WhyscanError,
+)
 from whyscan.statement import explain_sql
 from whyscan.table import Table, open  # noqa: A004 - `whyscan.open` is the public name
 
-__all__ = ["Table", "WhyscanError", "explain_sql", "open"]
+if TYPE_CHECKING:
+    from whyscan import spark
+    from whyscan.planning.plan.scan_plan import FileScan, ScanPlan, ScanPlanSummary
+    from whyscan.plans import Plan
+    from whyscan.reports.diff import Difference
+    from whyscan.reports.findings import Finding
+    from whyscan.reports.gates import Assertion, Gates
+    from whyscan.reports.levels import Level
+    from whyscan.reports.report import Report
+    from whyscan.reports.stats import TableStats
+    from whyscan.statements.records import ScanReport, StatementReport
+    from whyscan.statements.reports.gates import StatementGates
+    from whyscan.tree.types import Field, Schema
+
+__all__ = [
+    "AccessDenied",
+    "Assertion",
+    "CorruptFile",
+    "Difference",
+    "EvaluationProblem",
+    "Field",
+    "FileScan",
+    "Finding",
+    "Gates",
+    "Level",
+    "NoCondition",
+    "Plan",
+    "PredicateError",
+    "Report",
+    "ScanPlan",
+    "ScanPlanSummary",
+    "ScanReport",
+    "Schema",
+    "StatementGates",
+    "StatementReport",
+    "StorageError",
+    "SyntaxProblem",
+    "Table",
+    "TableError",
+    "TableStats",
+    "TextSpan",
+    "TooLarge",
+    "TypeProblem",
+    "UnknownColumn",
+    "UnknownTable",
+    "UsageError",
+    "WhyscanError",
+    "explain_sql",
+    "open",
+    "spark",
+]
+
+# The module of each result type. It is imported when the type is first used.
+_MODULES = {
+    "Assertion": "whyscan.reports.gates",
+    "Difference": "whyscan.reports.diff",
+    "Field": "whyscan.tree.types",
+    "FileScan": "whyscan.planning.plan.scan_plan",
+    "Finding": "whyscan.reports.findings",
+    "Gates": "whyscan.reports.gates",
+    "Level": "whyscan.reports.levels",
+    "Plan": "whyscan.plans",
+    "Report": "whyscan.reports.report",
+    "ScanPlan": "whyscan.planning.plan.scan_plan",
+    "ScanPlanSummary": "whyscan.planning.plan.scan_plan",
+    "ScanReport": "whyscan.statements.records",
+    "Schema": "whyscan.tree.types",
+    "StatementGates": "whyscan.statements.reports.gates",
+    "StatementReport": "whyscan.statements.records",
+    "TableStats": "whyscan.reports.stats",
+}
+
+if not TYPE_CHECKING:  # A type checker that saw this function would accept every name.
+
+    def __getattr__(name: str) -> object:
+        if name == "spark":
+            return import_module("whyscan.spark")
+        if name not in _MODULES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(_MODULES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

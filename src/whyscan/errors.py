@@ -28,6 +28,9 @@ from whyscan.masking import MASK, credential_spans, mask_credentials
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_LONGEST_IN_REPR = 300
+"""The most characters of a text that a `repr` shows: an SQL text may have millions."""
+
 
 class TextSpan(Struct, frozen=True):
     """A range of a text: the offset of its first character, and the offset behind its last one."""
@@ -37,7 +40,10 @@ class TextSpan(Struct, frozen=True):
 
 
 class WhyscanError(Exception):
-    """An error with one line of text and a hint. Credentials in locations are masked in both."""
+    """An error with one line of text and a hint. Credentials in locations are masked in both.
+
+    `str(error)` is both, in two lines. `message` and `hint` are each by itself.
+    """
 
     exit_code = 3
 
@@ -45,6 +51,19 @@ class WhyscanError(Exception):
         self.message = mask_credentials(message)
         self.hint = None if hint is None else mask_credentials(hint)
         super().__init__(self.message)
+
+    def __str__(self) -> str:
+        return self.message if self.hint is None else f"{self.message}\nhint: {self.hint}"
+
+    def __repr__(self) -> str:
+        words = [self.message] if self.hint is None else [self.message, f"hint: {self.hint}"]
+        return f"{type(self).__name__}({', '.join(repr(shortened(word)) for word in words)})"
+
+
+def shortened(text: str) -> str:
+    """Return the text for a `repr`, with credentials masked: at most 300 characters of it."""
+    shown = mask_credentials(text)
+    return shown if len(shown) <= _LONGEST_IN_REPR else f"{shown[:_LONGEST_IN_REPR]}…"
 
 
 class UsageError(WhyscanError):

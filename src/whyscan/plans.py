@@ -40,14 +40,14 @@ class Plan(ScanPlan, frozen=True):
         """Read all matching rows into one Arrow table."""
         return self.to_reader().read_all()
 
-    def to_spark(self, spark: SparkSession, columns: Sequence[str] | None = None) -> DataFrame:
+    def to_spark(self, spark: SparkSession, *, select: Sequence[str] | None = None) -> DataFrame:
         """Return the matching rows as a DataFrame.
 
-        `columns` None means the planned columns, or all columns if none were planned. Spark's own
+        `select` None means the planned columns, or all columns if none were planned. Spark's own
         Parquet reader gets the list of files if it is proved to return the same rows. Otherwise the
         data source `whyscan` reads them. `whyscan.spark.reader_of` returns which of the two is
         used.
         """
         from whyscan.spark.reading.frames import to_spark
 
-        return to_spark(self, spark, columns)
+        return to_spark(self, spark, select=select)

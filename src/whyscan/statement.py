@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING
 
 from whyscan.errors import limited
-from whyscan.table import ExplainTerms, Table, check_keywords
+from whyscan.table import Table
 from whyscan.table import open as open_table
 
 if TYPE_CHECKING:
@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+    from whyscan.planning.plan.request import PlanTerms
     from whyscan.statements.planners import Planner
     from whyscan.statements.records import StatementReport
     from whyscan.statements.sql.time_travel import WrittenVersion
-    from whyscan.table import Location, When
+    from whyscan.table import Location
     from whyscan.tables.snapshot import Snapshot, Traffic
 
 RESOLVE_LIMIT = 100_000
@@ -26,21 +27,63 @@ RESOLVE_LIMIT = 100_000
 
 def explain_sql(
     sql: str,
-    tables: Mapping[str, Table | Location] | Lake = MappingProxyType({}),
+    tables: Mapping[str, Table | Location] = MappingProxyType({}),
     *,
-    options: Mapping[str, Any] = MappingProxyType({}),
+    storage: Mapping[str, object] = MappingProxyType({}),
+    partition_types: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
     resolve_joins: bool = False,
     resolve_limit: int = RESOLVE_LIMIT,
+    dialect: str = "spark",
+    timezone: str = "UTC",
+    depth: str = "auto",
+    full: bool = False,
+    assume_no_nan: bool = False,
+    verbose: bool = False,
     spark: SparkSession | None = None,
-    **question: Unpack[ExplainTerms],
 ) -> StatementReport:
     """Report what every scan of a statement reads, and why.
 
-    `tables` has the tables by the names that the statement uses. A name that is missing there is
-    looked up in the catalogs. `options` are the storage options of the tables that this call opens;
-    a `Lake` has its own options. `resolve_joins` reads the join keys of scans with at most
-    `resolve_limit` rows, and plans the scans on the other side of those joins with the keys. With
-    `spark`, the executors read the metadata and plan each scan; the report is the same.
+    - `tables` has the tables by the names that the statement uses. A name that is missing there is
+      looked up in the catalogs.
+    - `storage` are the storage options of the tables that this call opens.
+    - `partition_types` are the types of Hive partition columns, by table and column; the default
+      is to infer them.
+    - `resolve_joins` reads the join keys of scans with at most `resolve_limit` rows, and plans the
+      scans on the other side of those joins with the keys.
+    - `dialect` is the SQL dialect of the statement, and `timezone` its session time zone.
+    - `depth` is the deepest level that is checked: `files`, `row-groups` or `auto`, which opens
+      the footers of the kept files if they are at most 1,000.
+    - `full` opens all metadata, so that every number is exact.
+    - `assume_no_nan` assumes that no value is NaN.
+    - `verbose` lists every live file of each scan; every manifest is opened for it.
+    - With `spark`, the executors of that session read the metadata and plan each scan. The report
+      is the same.
+    """
+    terms: PlanTerms = {
+        "dialect": dialect,
+        "timezone": timezone,
+        "depth": depth,
+        "full": full,
+        "assume_no_nan": assume_no_nan,
+        "verbose": verbose,
+    }
+    lake = Lake(tables, storage, partition_types)
+    return explain_lake(
+        sql, lake, terms, resolve=resolve_limit if resolve_joins else None, spark=spark
+    )
+
+
+def explain_lake(
+    sql: str,
+    lake: Lake,
+    terms: PlanTerms,
+    *,
+    resolve: int | None = None,
+    spark: SparkSession | None = None,
+) -> StatementReport:
+    """Report on a statement whose tables `lake` opens; see `explain_sql` for the parameters.
+
+    `resolve` is the most rows of a scan whose join keys are read; None reads no join keys.
     """
     from whyscan.planning.plan.request import options_of, session_of
     from whyscan.reports.masked_records import masked
@@ -48,17 +91,14 @@ def explain_sql(
     from whyscan.statements.planners import IN_PROCESS_PLANNER
     from whyscan.statements.sql.table_names import Catalogue
 
-    check_keywords(ExplainTerms, question)
-    lake = tables if isinstance(tables, Lake) else Lake(tables, options)
-    catalogue = Catalogue(lake, lake.opened)
     explain_options = ExplainOptions(
-        resolve=resolve_limit if resolve_joins else None,
-        verbose=question.get("verbose", False),
+        resolve=resolve,
+        verbose=terms.get("verbose", False),
         planner=IN_PROCESS_PLANNER if spark is None else _spark_planner(spark),
     )
     with limited():
         report = explain_statement(
-            sql, catalogue, session_of(question), options_of(question), explain_options
+            sql, Catalogue(lake, lake.opened), session_of(terms), options_of(terms), explain_options
         )
         return masked(report)
 
@@ -75,18 +115,18 @@ class Lake(Mapping[str, "Snapshot"]):
     def __init__(
         self,
         tables: Mapping[str, Table | Location],
-        options: Mapping[str, Any],
+        storage: Mapping[str, object],
         partition_types: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
     ) -> None:
         self._tables = dict(tables)
-        self._options = options
+        self._storage = storage
         self._partition_types = partition_types
 
     def __getitem__(self, name: str) -> Snapshot:
         table = self._tables[name]
         if not isinstance(table, Table):
             types = self._partition_types.get(name, {})
-            table = open_table(table, options=self._options, partition_types=types)
+            table = open_table(table, storage=self._storage, partition_types=types)
             self._tables[name] = table
         return table.snapshot
 
@@ -109,13 +149,16 @@ class Lake(Mapping[str, "Snapshot"]):
     def opened(self, name: str, version: WrittenVersion | None) -> Snapshot:
         """Open a table by its catalog name or path, or open another version of a table."""
         if name not in self._tables:
-            self._tables[name] = open_table(name, options=self._options)
+            self._tables[name] = open_table(name, storage=self._storage)
         if version is None:
             return self[name]
         newest = self[name]
-        when: When = {"ref": version.ref, "as_of": version.time}
-        if version.number is not None and newest.format == "delta":
-            when = {"version": version.number}
-        elif version.number is not None:
-            when = {"snapshot": version.number}
-        return open_table(newest.uri, options=self._options, **when).snapshot
+        is_delta = newest.format == "delta"
+        return open_table(
+            newest.uri,
+            version=version.number if is_delta else None,
+            snapshot=None if is_delta else version.number,
+            ref=version.ref,
+            as_of=version.time,
+            storage=self._storage,
+        ).snapshot

@@ -1,197 +1,299 @@
-"""The facade: `open` opens a table, and `Table` explains, plans and profiles it."""
+"""The facade: `open` opens a table, and `Table` explains, plans, scans and profiles it."""
 
 from __future__ import annotations
 
 from os import PathLike
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, overload
 
-from msgspec import Struct
-
-from whyscan.errors import limited
+from whyscan.errors import limited, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
+    import pyarrow as pa
     from pyspark.sql import SparkSession
 
+    from whyscan.planning.plan.request import PlanTerms
     from whyscan.plans import Plan
+    from whyscan.reports.diff import Difference
     from whyscan.reports.report import Report
     from whyscan.reports.stats import TableStats
-    from whyscan.spark.planning import Parted
+    from whyscan.spark.planning import DistributedPlan
     from whyscan.tables.snapshot import Snapshot
     from whyscan.tree.types import Schema
 
 Location = str | PathLike[str]
 
 
-class ExplainTerms(TypedDict, total=False):
-    """How a predicate is read, and how deep the metadata is read.
+class Table:
+    """One snapshot of a table. `whyscan.open` makes it."""
 
-    The defaults are those of the command line. `depth` is `files`, `row-groups` or `auto`.
-    `verbose` is for a report that lists every live file: every manifest is opened. `assert_stats`
-    names columns and counts the files of the snapshot that have no statistics for them; True means
-    the columns of the predicate, or all columns if the predicate names none.
-    """
+    __slots__ = ("snapshot",)
 
-    dialect: str
-    timezone: str
-    depth: str
-    full: bool
-    assume_no_nan: bool
-    verbose: bool
-    assert_stats: bool | Sequence[str]
-
-
-class When(TypedDict, total=False):
-    """The version of a table: a Delta version, an Iceberg snapshot or ref, or a point in time."""
-
-    version: int | None
-    snapshot: int | None
-    as_of: str | datetime | None
-    ref: str | None
-
-
-class Table(Struct, frozen=True):
-    """One snapshot of a table."""
-
-    snapshot: Snapshot
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
 
     @property
     def uri(self) -> str:
+        """The location of the table."""
         return self.snapshot.uri
 
     @property
     def format(self) -> str:
+        """The format of the table: delta, iceberg, hive or parquet."""
         return self.snapshot.format
 
     @property
     def schema(self) -> Schema:
+        """The columns of the table and their types."""
         return self.snapshot.schema()
+
+    def __repr__(self) -> str:
+        version = "" if self.snapshot.version is None else f", version {self.snapshot.version}"
+        return f"<Table {shortened(self.uri)!r}: {self.format}{version}>"
 
     @overload
     def plan(
         self,
-        predicate: str,
-        columns: Sequence[str] | None = None,
+        where: str = "true",
         *,
+        select: Sequence[str] | None = None,
+        dialect: str = "spark",
+        timezone: str = "UTC",
+        depth: str = "auto",
+        full: bool = False,
+        assume_no_nan: bool = False,
         spark: None = None,
-        **question: Unpack[ExplainTerms],
     ) -> Plan: ...
     @overload
     def plan(
         self,
-        predicate: str,
-        columns: Sequence[str] | None = None,
+        where: str = "true",
         *,
+        select: Sequence[str] | None = None,
+        dialect: str = "spark",
+        timezone: str = "UTC",
+        depth: str = "auto",
+        full: bool = False,
+        assume_no_nan: bool = False,
         spark: SparkSession,
-        **question: Unpack[ExplainTerms],
-    ) -> Parted: ...
+    ) -> DistributedPlan: ...
     def plan(
         self,
-        predicate: str,
-        columns: Sequence[str] | None = None,
+        where: str = "true",
         *,
+        select: Sequence[str] | None = None,
+        dialect: str = "spark",
+        timezone: str = "UTC",
+        depth: str = "auto",
+        full: bool = False,
+        assume_no_nan: bool = False,
         spark: SparkSession | None = None,
-        **question: Unpack[ExplainTerms],
-    ) -> Plan | Parted:
-        """Plan the scan: which files, row groups and bytes of the named columns a predicate reads.
+    ) -> Plan | DistributedPlan:
+        """Plan the scan: which files, row groups and bytes a predicate reads.
 
-        With `spark`, the executors read the metadata and plan; the resulting files are the same.
+        - `where` is a WHERE condition; the default keeps every row.
+        - `select` names the columns to read, None means all.
+        - `dialect` is the SQL dialect of the condition, and `timezone` its session time zone.
+        - `depth` is the deepest level that is checked: `files`, `row-groups` or `auto`, which
+          opens the footers of the kept files if they are at most 1,000.
+        - `full` opens all metadata, so that every number is exact.
+        - `assume_no_nan` assumes that no value is NaN.
+        - With `spark`, the executors of that session read the metadata and plan. The files are the
+          same.
         """
-        check_keywords(ExplainTerms, question)
-        with limited():
-            return self._plan(predicate, columns, spark, question)
-
-    def _plan(
-        self,
-        predicate: str,
-        columns: Sequence[str] | None,
-        spark: SparkSession | None,
-        question: ExplainTerms,
-    ) -> Plan | Parted:
-        from whyscan.planning.plan.request import bind_request
-
-        if spark is not None:
-            # Imported before binding, because it imports the parser: if binding imports the parser,
-            # this process reads the Delta log meanwhile, and here the executors read it.
-            from whyscan.spark.planning import plan_parts
-
-            bound, options = bind_request(self.snapshot, predicate, columns, question)
-            return plan_parts(spark, self.snapshot, bound, options)
-        bound, options = bind_request(self.snapshot, predicate, columns, question)
-        from whyscan.planning.plan.planner import make_plan
-        from whyscan.plans import Plan
-
-        return Plan.of(make_plan(self.snapshot, bound, options))
+        terms: PlanTerms = {
+            "dialect": dialect,
+            "timezone": timezone,
+            "depth": depth,
+            "full": full,
+            "assume_no_nan": assume_no_nan,
+        }
+        return self._plan(where, select, terms, spark)
 
     def explain(
         self,
-        predicate: str,
-        columns: Sequence[str] | None = None,
+        where: str,
         *,
+        select: Sequence[str] | None = None,
+        dialect: str = "spark",
+        timezone: str = "UTC",
+        depth: str = "auto",
+        full: bool = False,
+        assume_no_nan: bool = False,
+        verbose: bool = False,
+        assert_stats: bool | Sequence[str] = False,
         spark: SparkSession | None = None,
-        **question: Unpack[ExplainTerms],
     ) -> Report:
         """Report what a predicate reads, and why each container is skipped or kept.
 
-        `columns` are the columns to read; the report has their bytes if footers were opened. With
-        `spark`, the executors read the metadata and plan; the report is the same.
+        - `where` is a WHERE condition.
+        - `select` names the columns to read, None means all. The report has their bytes if footers
+          were opened.
+        - `dialect` is the SQL dialect of the condition, and `timezone` its session time zone.
+        - `depth` is the deepest level that is checked: `files`, `row-groups` or `auto`, which
+          opens the footers of the kept files if they are at most 1,000.
+        - `full` opens all metadata, so that every number is exact.
+        - `assume_no_nan` assumes that no value is NaN.
+        - `verbose` lists every live file; every manifest is opened for it.
+        - `assert_stats` names columns, and counts the files without statistics for them. True means
+          the columns of the predicate, or all columns if the predicate names none.
+        - With `spark`, the executors of that session read the metadata and plan. The report is the
+          same.
         """
-        verbose = question.get("verbose", False)
-        if spark is not None:
-            from whyscan.reports.masked_records import masked
-            from whyscan.spark.planning import explain_parts
-
-            parted = self.plan(predicate, columns, spark=spark, **question)
-            return masked(explain_parts(parted, verbose=verbose))
-        plan = self.plan(predicate, columns, **question)
+        terms: PlanTerms = {
+            "dialect": dialect,
+            "timezone": timezone,
+            "depth": depth,
+            "full": full,
+            "assume_no_nan": assume_no_nan,
+            "verbose": verbose,
+            "assert_stats": assert_stats,
+        }
+        plan = self._plan(where, select, terms, spark)
         # Imported after planning, because these modules import the parser: planning that imports
         # the parser itself reads the Delta log meanwhile.
+        from whyscan.plans import Plan
         from whyscan.reports.masked_records import masked
+
+        if not isinstance(plan, Plan):
+            from whyscan.spark.planning import explain_parts
+
+            return masked(explain_parts(plan, verbose=verbose))
         from whyscan.reports.report import make_report
 
         with limited():
             return masked(make_report(plan, verbose=verbose))
 
-    def stats(self, columns: Sequence[str] | None = None, *, full: bool = False) -> TableStats:
-        """Profile the layout column by column; `full` opens the footers of any number of files."""
+    def scan(
+        self,
+        where: str = "true",
+        *,
+        select: Sequence[str] | None = None,
+        dialect: str = "spark",
+        timezone: str = "UTC",
+        depth: str = "auto",
+        full: bool = False,
+        assume_no_nan: bool = False,
+    ) -> pa.RecordBatchReader:
+        """Read the rows for which a predicate is TRUE, as a stream of Arrow batches.
+
+        Only the files and row groups of the plan are read, and deleted rows are left out.
+        `read_all()` of the result gives one Arrow table. The parameters are those of `plan`.
+        """
+        plan = self.plan(
+            where,
+            select=select,
+            dialect=dialect,
+            timezone=timezone,
+            depth=depth,
+            full=full,
+            assume_no_nan=assume_no_nan,
+        )
+        return plan.to_reader()
+
+    def stats(self, *, select: Sequence[str] | None = None, full: bool = False) -> TableStats:
+        """Profile the layout, column by column.
+
+        `select` names the columns to measure, None means all. `full` opens the footers of any
+        number of files.
+        """
         from whyscan.reports.masked_records import masked
         from whyscan.reports.stats import profile
 
-        return masked(profile(self.snapshot, columns, full=full))
+        return masked(profile(self.snapshot, select, full=full))
+
+    def diff(
+        self,
+        other: Table | Location,
+        where: str,
+        *,
+        dialect: str = "spark",
+        timezone: str = "UTC",
+        depth: str = "auto",
+        full: bool = False,
+        assume_no_nan: bool = False,
+    ) -> Difference:
+        """Compare what a predicate reads of this table and of another one, or of another version.
+
+        This table is the state before, and `other` is the state after. `gated` of the result
+        checks how much pruning was lost. The other parameters are those of `explain`.
+        """
+        after = other if isinstance(other, Table) else open(other)
+        # Files are compared by their paths, so every manifest must be opened.
+        before_report, after_report = (
+            table.explain(
+                where,
+                dialect=dialect,
+                timezone=timezone,
+                depth=depth,
+                full=full,
+                assume_no_nan=assume_no_nan,
+                verbose=True,
+            )
+            for table in (self, after)
+        )
+        from whyscan.reports.diff import compare
+
+        return compare(before_report, after_report)
+
+    def _plan(
+        self,
+        where: str,
+        select: Sequence[str] | None,
+        terms: PlanTerms,
+        spark: SparkSession | None,
+    ) -> Plan | DistributedPlan:
+        from whyscan.planning.plan.request import bind_request
+
+        with limited():
+            if spark is not None:
+                # Imported before binding, because it imports the parser: if binding imports the
+                # parser, this process reads the Delta log, which the executors read in this case.
+                from whyscan.spark.planning import plan_parts
+
+                return plan_parts(
+                    spark, self.snapshot, *bind_request(self.snapshot, where, select, terms)
+                )
+            predicate, options = bind_request(self.snapshot, where, select, terms)
+            from whyscan.planning.plan.planner import make_plan
+            from whyscan.plans import Plan
+
+            return Plan.of(make_plan(self.snapshot, predicate, options))
 
 
 def open(  # noqa: A001 - the public name, as in `whyscan.open`
     location: Location | Sequence[Location],
     *,
+    version: int | None = None,
+    snapshot: int | None = None,
+    as_of: str | datetime | None = None,
+    ref: str | None = None,
+    storage: Mapping[str, object] = MappingProxyType({}),
     partition_types: Mapping[str, str] = MappingProxyType({}),
-    options: Mapping[str, Any] = MappingProxyType({}),
     as_files: bool = False,
-    **when: Unpack[When],
 ) -> Table:
     """Open a table: Delta or Iceberg by path, Iceberg by its name in a catalog, or Parquet files.
 
-    A folder inside a table that has metadata is refused, because its files may hold deleted rows.
-    `as_files` opens such a folder as plain files. The root of a table always opens as that table.
+    - `version` is a Delta version, `snapshot` an Iceberg snapshot id, `ref` an Iceberg branch or
+      tag, and `as_of` a point in time, in UTC by default. At most one of them may be given; without
+      them the newest version is opened.
+    - `storage` are options of the object store, beside those of the environment.
+    - `partition_types` are the types of Hive partition columns, such as `{"month": "int"}`; the
+      default is to infer them.
+    - `as_files` opens a folder inside a table as plain Parquet files. Without it such a folder is
+      refused, because its files may hold deleted rows. The root of a table always opens as that
+      table.
     """
     from whyscan.tables import open_snapshot
     from whyscan.tables.time_travel import Travel, moment
 
-    check_keywords(When, when)
-    places = [location] if isinstance(location, str | PathLike) else list(location)
-    travel = Travel(
-        when.get("version"), when.get("snapshot"), moment(when.get("as_of")), when.get("ref")
-    )
+    locations = [location] if isinstance(location, str | PathLike) else list(location)
     if as_files:
-        options = {**options, "as_files": "on"}
-    return Table(open_snapshot([str(place) for place in places], partition_types, options, travel))
-
-
-def check_keywords(terms: type[ExplainTerms | When], arguments: Mapping[str, object]) -> None:
-    """Raise TypeError for a keyword that the TypedDict `terms` does not have."""
-    for name in arguments:
-        if name not in terms.__annotations__:
-            words = ", ".join(terms.__annotations__)
-            raise TypeError(f"unexpected keyword argument {name!r}; known are {words}")
+        storage = {**storage, "as_files": "on"}
+    travel = Travel(version, snapshot, moment(as_of), ref)
+    return Table(
+        open_snapshot([str(place) for place in locations], partition_types, storage, travel)
+    )

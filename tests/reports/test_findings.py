@@ -169,7 +169,7 @@ def test_a_partition_value_that_is_not_there_shows_those_that_are(values, predic
     assert entry.evidence.get("partition_values") == listed
     sentence = f"the values of the partition column mode are {listed}"
     assert (sentence in entry.message) is (listed is not None)
-    assert "'AIR'" not in repr(report.redacted()).replace("mode = 'AIR'", "")
+    assert "'AIR'" not in str(report.redacted()).replace("mode = 'AIR'", "")
 
 
 def test_closed_manifests_show_between_which_values_a_partition_column_lies(tmp_path):

@@ -133,11 +133,11 @@ def test_statistics_are_asserted_of_every_file_of_the_snapshot(
 def test_files_without_statistics_are_named_in_words_and_not_when_redacted():
     report = explain(partly_blind(), "true", assert_stats=True).gated(Gates(assert_stats=True))
 
-    shown = " ".join(repr(report).split())
+    shown = " ".join(str(report).split())
     assert "12 of 24 files lack statistics of y: p=2/0.parquet, " in shown
     assert "p=2/9.parquet and 2 more" in shown
-    assert "p=2/0" not in repr(report.redacted())
-    assert "12 of 24 files lack statistics of y" in " ".join(repr(report.redacted()).split())
+    assert "p=2/0" not in str(report.redacted())
+    assert "12 of 24 files lack statistics of y" in " ".join(str(report.redacted()).split())
 
 
 def test_a_column_that_writers_are_not_told_to_record_is_checked_by_name_alone(tmp_path):

@@ -49,7 +49,7 @@ def test_files_that_match_whole_were_checked():
 
 
 def test_selected_columns_have_bytes_of_their_own():
-    report = Table(prices()).explain("x > 1000", columns=["x"])
+    report = Table(prices()).explain("x > 1000", select=["x"])
     counts = levels(report.to_dict())["row_groups"]
 
     assert (counts["selected_bytes_total"], counts["selected_bytes_kept"]) == (1500, 1000)

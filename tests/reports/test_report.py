@@ -256,7 +256,7 @@ def test_a_selection_counts_the_bytes_of_its_column_chunks():
     from whyscan.reports.report import make_report
     from whyscan.table import Table
 
-    plan = Table(prices()).plan("x > 1000", columns=["x"])
+    plan = Table(prices()).plan("x > 1000", select=["x"])
 
     assert make_report(plan, verbose=False).to_dict()["selection"] == {
         "columns": ["x"],
@@ -283,4 +283,4 @@ def test_json_has_no_bare_nan_and_no_raw_control_characters():
 def test_a_report_shows_itself_as_text():
     from support.reports import explain
 
-    assert repr(explain(users(), BOTH)).startswith("reads 1 of 6 files (16.7 %)")
+    assert str(explain(users(), BOTH)).startswith("reads 1 of 6 files (16.7 %)")

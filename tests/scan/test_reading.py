@@ -105,7 +105,7 @@ def test_columns_come_as_asked_and_only_their_chunks_are_read(tmp_path):
         numbers(0, 1000), tmp_path / "a.parquet", compression="none", use_dictionary=False
     )
     table = whyscan.open(str(tmp_path))
-    plan = table.plan("id >= 500", ["name"])
+    plan = table.plan("id >= 500", select=["name"])
     before = table.snapshot.traffic().bytes
 
     found = plan.to_arrow()
@@ -168,8 +168,10 @@ def test_a_member_of_a_struct_is_read_alone(tmp_path):
     pq.write_table(rows, tmp_path / "a.parquet")
     table = whyscan.open(str(tmp_path))
 
-    assert table.plan("s.a = 1", ["s.b", "i"]).to_arrow().to_pylist() == [{"s.b": "x", "i": 1}]
-    assert table.plan("s.a IS NULL", ["i"]).to_arrow().to_pylist() == [{"i": 2}, {"i": 3}]
+    assert table.plan("s.a = 1", select=["s.b", "i"]).to_arrow().to_pylist() == [
+        {"s.b": "x", "i": 1}
+    ]
+    assert table.plan("s.a IS NULL", select=["i"]).to_arrow().to_pylist() == [{"i": 2}, {"i": 3}]
     assert table.plan("s.b = 'z'").to_arrow().to_pylist() == [{"s": {"a": None, "b": "z"}, "i": 3}]
 
 
@@ -195,7 +197,9 @@ def test_iceberg_has_the_rows_that_pyiceberg_reads_after_columns_changed(tmp_pat
     opened = whyscan.open(f"{tmp_path}/lake/n/t")
 
     assert difference(opened.plan("true").to_arrow(), theirs) == ""
-    assert opened.plan("c IS NULL AND a < 2", ["text"]).to_arrow().to_pylist() == [{"text": "x"}]
+    assert opened.plan("c IS NULL AND a < 2", select=["text"]).to_arrow().to_pylist() == [
+        {"text": "x"}
+    ]
 
 
 def test_a_row_that_raises_is_an_error(delta):
@@ -206,7 +210,7 @@ def test_a_row_that_raises_is_an_error(delta):
 def test_what_only_duckdb_can_say_is_asked_over_one_connection(tmp_path, monkeypatch):
     rows = pa.table({"id": list(range(5000)), "s": [f"n{v * 7 % 5000}" for v in range(5000)]})
     pq.write_table(rows, tmp_path / "a.parquet", row_group_size=1000)
-    plan = whyscan.open(str(tmp_path)).plan("s RLIKE '^n[0-9]7$'", ["id", "s"])
+    plan = whyscan.open(str(tmp_path)).plan("s RLIKE '^n[0-9]7$'", select=["id", "s"])
     made = []
     connect = duckdb.connect
     monkeypatch.setattr(duckdb, "connect", lambda **how: made.append(how) or connect(**how))

@@ -91,7 +91,7 @@ def test_the_rows_of_files_are_those_that_brute_force_finds(question):
         written(Path(folder), held, dice)
         table = whyscan.open(folder)
         try:
-            found = table.plan(text, shown, timezone=world.zone).to_arrow()
+            found = table.plan(text, select=shown, timezone=world.zone).to_arrow()
         except EvaluationProblem:
             assume(condition=False)
     numbers = found.column(NUMBER).to_pylist()

@@ -119,7 +119,7 @@ def test_what_is_no_table_of_files_is_said_to_be_left_out(spark, tables, tmp_pat
 def test_a_frame_reports_as_text_json_and_in_a_notebook(spark, tables):
     report = explain(spark.table("hive").where("day = '2024-01-03' AND id < 20"))
 
-    assert "reads 1 of 10 files" in repr(report).splitlines()[0]
+    assert "reads 1 of 10 files" in str(report).splitlines()[0]
     assert report.to_dict()["scans"][0]["placed"][0]["origin"] == "written"
     assert "2024-01-03" in report._repr_html_()
 

@@ -23,7 +23,7 @@ ANCIENT = {"org.apache.spark.version": "3.5.0", "org.apache.spark.legacyDateTime
 def chosen(table, columns=None) -> NativeFiles | str:
     """What Spark reads, or why it does not."""
     try:
-        return native(whole_plan(whyscan.open(table).plan("true", columns=columns)))
+        return native(whole_plan(whyscan.open(table).plan("true", select=columns)))
     except NativeRefusal as why:
         return str(why)
 

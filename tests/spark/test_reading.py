@@ -101,7 +101,7 @@ def test_the_source_reads_the_rows_and_the_schema_of_sparks_own_reader(spark, ta
 def test_a_plan_reads_the_same_rows_whoever_reads_them(spark, tables, name):
     where, table, reader = tables[name]
     for predicate in PREDICATES:
-        plan = whyscan.open(where).plan(predicate, columns=["name", "day"])
+        plan = whyscan.open(where).plan(predicate, select=["name", "day"])
         theirs = spark.sql(f"SELECT name, day FROM {table} WHERE {predicate}")
 
         assert reader_of(plan, spark).format == reader

@@ -60,7 +60,7 @@ def test_a_change_with_only_the_kept_files_in_sight_does_the_same(worlds, resolv
     kept = [file.path for file in scan.plan]
     read = {name: kept_of(report, name) for name in sources}
     changed_rows = changed(world, sql, target, kept, read, sources)
-    assert changed_rows + others(world, target, kept) == expected, f"{sql}\n{report!r}"
+    assert changed_rows + others(world, target, kept) == expected, f"{sql}\n{report}"
     fates(world, target, scan, expected, sql)
 
 

@@ -172,4 +172,4 @@ def test_the_same_table_under_the_same_name_is_numbered():
     report = StatementReport("…", "spark", "UTC", "select", both)
 
     assert report.titles == ("orders o", "orders o (2)")
-    assert repr(report) == text(report)
+    assert str(report) == text(report)

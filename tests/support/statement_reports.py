@@ -58,7 +58,7 @@ def orders(months: int = 12) -> MemoryTable:
 
 def scan(snapshot, predicate, name, alias=None, *, verbose=False, **terms) -> ScanReport:
     """A scan of a table, with a place for every conjunct: written, unless `placed` says more."""
-    plan = Table(snapshot).plan(predicate, depth="files", verbose=verbose)
+    plan = Table(snapshot).plan(predicate, depth="files")
     report = make_report(plan, verbose=verbose)
     written = (Placed(line.sql, Origin.WRITTEN, line.sql) for line in report.conjuncts)
     terms.setdefault("placed", tuple(written))

@@ -120,7 +120,7 @@ def _run_audit(arguments: Mapping[str, Any]) -> Audit:
             arguments["logs"],
             arguments["tables"],
             **options.terms(arguments),
-            options=options.storage(arguments),
+            storage=options.storage(arguments),
             partition_types=options.partition_types_of_tables(arguments),
             inventory=arguments["inventory"],
             inventory_format=arguments["inventory_format"],

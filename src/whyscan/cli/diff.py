@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,9 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from whyscan.reports.diff import Difference
-    from whyscan.reports.report import Report
     from whyscan.reports.text_layout import Page
-    from whyscan.table import Table, When
+    from whyscan.table import Table
 
 
 @click.command(short_help="What changed between two tables or versions.")
@@ -51,6 +51,8 @@ def diff(table: str, other: str | None, predicate: str, **arguments: Any) -> int
         )
     difference = _difference((table, other or table), options.read_predicate(predicate), arguments)
     difference = difference.gated(arguments["max_regression"], arguments["max_regression_bytes"])
+    if arguments["redact"]:
+        difference = difference.redacted()
     options.deliver(lambda page: _rendered(difference, arguments, page), arguments["output"])
     return 0 if difference.passed else options.GATE_FAILED
 
@@ -59,51 +61,27 @@ def _difference(
     places: tuple[str, str], predicate: str, arguments: Mapping[str, Any]
 ) -> Difference:
     with Progress() as progress:
-        before = _report(places[0], arguments["before"], predicate, arguments, progress)
-        after = _report(places[1], arguments["after"], predicate, arguments, progress)
-    from whyscan.reports.diff import compare
-
-    if not arguments["redact"]:
-        return compare(before, after)
-    from whyscan.reports.redaction import new_key, redacted
-
-    key = new_key()
-    return compare(redacted(before, key), redacted(after, key))
-
-
-def _report(
-    place: str,
-    version: str | None,
-    predicate: str,
-    arguments: Mapping[str, Any],
-    progress: Progress,
-) -> Report:
-    table = _open_version(place, version, arguments)
-    progress.watch(table.snapshot.traffic)
-    # Files are compared by their paths, so every manifest must be opened.
-    return table.explain(predicate, verbose=True, **options.terms(arguments))
+        before = _open_version(places[0], arguments["before"], arguments)
+        progress.watch(before.snapshot.traffic)
+        after = _open_version(places[1], arguments["after"], arguments)
+        return before.diff(after, predicate, **options.terms(arguments))
 
 
 def _open_version(place: str, version: str | None, arguments: Mapping[str, Any]) -> Table:
+    """Open a version: a number is a version or snapshot, a timestamp a time, the rest a ref."""
     types, storage = options.partition_types(arguments), options.storage(arguments)
-    table = open_table(place, partition_types=types, options=storage)
+    table = open_table(place, partition_types=types, storage=storage)
     if version is None:
         return table
-    when = _when(version, table.format)
-    return open_table(place, partition_types=types, options=storage, **when)
-
-
-def _when(version: str, format_name: str) -> When:
-    """Read a version: a number is a version or snapshot, a timestamp a time, the rest a ref."""
+    opened = partial(open_table, place, partition_types=types, storage=storage)
     if version.isascii() and version.isdigit():
         number = int(version)
-        return {"snapshot": number} if format_name == "iceberg" else {"version": number}
+        return opened(snapshot=number) if table.format == "iceberg" else opened(version=number)
     from whyscan.tree.time_text import read_timestamp
 
     read = read_timestamp(version)
-    if read is not None and read.day is not None:
-        return {"as_of": version}
-    return {"ref": version}
+    is_time = read is not None and read.day is not None
+    return opened(as_of=version) if is_time else opened(ref=version)
 
 
 def _rendered(difference: Difference, arguments: Mapping[str, Any], page: Page) -> str:

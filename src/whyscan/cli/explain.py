@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,7 +17,6 @@ from whyscan.cli.spark_session import MASTER, spark_session
 from whyscan.cli.startup import loading_the_parser, start_duckdb
 from whyscan.errors import UsageError
 from whyscan.statement import RESOLVE_LIMIT
-from whyscan.table import open as open_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -137,19 +137,15 @@ def explain(places: tuple[str, ...], predicate: str | None, **arguments: Any) ->
 def _report(places: tuple[str, ...], predicate: str, arguments: Mapping[str, Any]) -> Report:
     with Progress() as progress:
         with loading_the_parser(places):
-            table = open_table(
-                places,
-                partition_types=options.partition_types(arguments),
-                options=options.storage(arguments),
-                **options.version(arguments),
-            )
+            table = options.opened(places, arguments)
         progress.watch(table.snapshot.traffic)
-        question = options.terms(arguments) | {
-            "verbose": arguments["verbose"],
-            "assert_stats": options.asserted_statistics(arguments),
-        }
-        columns = options.columns(arguments["select"])
-        if not arguments["on_spark"]:
-            return table.explain(predicate, columns, **question)
-        with spark_session(arguments["master"]) as spark:
-            return table.explain(predicate, columns, spark=spark, **question)
+        session = spark_session(arguments["master"]) if arguments["on_spark"] else nullcontext()
+        with session as spark:
+            return table.explain(
+                predicate,
+                select=options.columns(arguments["select"]),
+                verbose=arguments["verbose"],
+                assert_stats=options.asserted_statistics(arguments),
+                spark=spark,
+                **options.terms(arguments),
+            )

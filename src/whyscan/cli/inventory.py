@@ -77,7 +77,7 @@ def _run_inventory(places: tuple[str, ...], arguments: Mapping[str, Any]) -> Inv
             arguments["output"],
             depth=arguments["depth"],
             form=arguments["output_format"],
-            options=options.storage(arguments),
+            storage=options.storage(arguments),
             partition_types=options.partition_types_of_tables(arguments),
             progress=tell,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import stat
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import click
 
@@ -13,18 +13,28 @@ from whyscan.cli import suggestions
 from whyscan.cli.output import file_page, terminal_page, write, write_file
 from whyscan.cli.parameters import PERCENT, SIZE, TableValue, pairs
 from whyscan.errors import UsageError
+from whyscan.table import open as open_table
 from whyscan.tables import budget
 from whyscan.tables.storage.environment import with_variables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from whyscan.reports.text_layout import Page
-    from whyscan.table import When
+    from whyscan.table import Table
 
 GATE_FAILED = 1
 _LONGEST = 1 << 26
-_TERMS = ("dialect", "timezone", "depth", "full", "assume_no_nan")
+
+
+class Terms(TypedDict):
+    """How the predicate is read and how deep the metadata is read: arguments of the facade."""
+
+    dialect: str
+    timezone: str
+    depth: str
+    full: bool
+    assume_no_nan: bool
 
 
 def options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -259,19 +269,28 @@ def columns(select: str | None) -> list[str] | None:
     return None if select is None else [name.strip() for name in select.split(",")]
 
 
-def version(arguments: Mapping[str, Any]) -> When:
-    """Return the version of the table that the options name."""
-    return {
-        "version": arguments["at_version"],
-        "snapshot": arguments["at_snapshot"],
-        "as_of": arguments["as_of"],
-        "ref": arguments["ref"],
-    }
+def opened(places: str | Sequence[str], arguments: Mapping[str, Any]) -> Table:
+    """Open the table at the version that the options name."""
+    return open_table(
+        places,
+        version=arguments["at_version"],
+        snapshot=arguments["at_snapshot"],
+        as_of=arguments["as_of"],
+        ref=arguments["ref"],
+        storage=storage(arguments),
+        partition_types=partition_types(arguments),
+    )
 
 
-def terms(arguments: Mapping[str, Any]) -> Any:
+def terms(arguments: Mapping[str, Any]) -> Terms:
     """Return how the predicate is read and how deep the metadata is read."""
-    return {name: arguments[name] for name in _TERMS}
+    return {
+        "dialect": arguments["dialect"],
+        "timezone": arguments["timezone"],
+        "depth": arguments["depth"],
+        "full": arguments["full"],
+        "assume_no_nan": arguments["assume_no_nan"],
+    }
 
 
 def partition_types(arguments: Mapping[str, Any]) -> dict[str, str]:
@@ -292,9 +311,9 @@ def partition_types_of_tables(arguments: Mapping[str, Any]) -> dict[str, dict[st
 
 def storage(arguments: Mapping[str, Any]) -> dict[str, str]:
     """Return the storage options."""
-    named = {"no_cache": {"cache": "off"}, "as_files": {"as_files": "on"}}
-    chosen = {key: value for name in named if arguments[name] for key, value in named[name].items()}
-    return pairs("--option", arguments["storage"]) | chosen
+    cache = {"cache": "off"} if arguments["no_cache"] else {}
+    as_files = {"as_files": "on"} if arguments["as_files"] else {}
+    return pairs("--option", arguments["storage"]) | cache | as_files
 
 
 def deliver(render: Callable[[Page], str], output: Path | None) -> None:

@@ -14,7 +14,6 @@ from whyscan.cli.output import atomic_file, silence
 from whyscan.cli.progress import Progress
 from whyscan.cli.startup import sigterm_as_interrupt
 from whyscan.errors import StorageError, UsageError
-from whyscan.table import open as open_table
 
 if TYPE_CHECKING:
     from whyscan.plans import Plan
@@ -54,14 +53,11 @@ def scan(places: tuple[str, ...], predicate: str | None, **arguments: Any) -> No
     _refuse_existing(arguments["output"], force=arguments["force"])
     where = "true" if predicate is None else options.read_predicate(predicate)
     with sigterm_as_interrupt(), Progress() as progress:
-        table = open_table(
-            places,
-            partition_types=options.partition_types(arguments),
-            options=options.storage(arguments),
-            **options.version(arguments),
-        )
+        table = options.opened(places, arguments)
         progress.watch(table.snapshot.traffic)
-        plan = table.plan(where, options.columns(arguments["select"]), **options.terms(arguments))
+        plan = table.plan(
+            where, select=options.columns(arguments["select"]), **options.terms(arguments)
+        )
         _write(plan, form, arguments["output"])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -13,11 +14,12 @@ from whyscan.cli.parameters import pairs
 from whyscan.cli.progress import Progress
 from whyscan.cli.spark_session import spark_session
 from whyscan.errors import UsageError
-from whyscan.statement import Lake, explain_sql
+from whyscan.statement import Lake, explain_lake
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from whyscan.planning.plan.request import PlanTerms
     from whyscan.reports.text_layout import Page
     from whyscan.statements.records import StatementReport
 
@@ -63,17 +65,17 @@ def _refuse_single_table_options(arguments: Mapping[str, Any]) -> None:
 def _report(sql: str, arguments: Mapping[str, Any]) -> StatementReport:
     places = pairs("--table", arguments["tables"])
     lake = Lake(places, options.storage(arguments), _partition_types(arguments, places))
-    question = options.terms(arguments) | {
-        "resolve_joins": arguments["resolve_joins"],
-        "resolve_limit": arguments["resolve_limit"],
+    terms: PlanTerms = {
+        **options.terms(arguments),
         "verbose": arguments["verbose"],
+        "assert_stats": False,
     }
+    resolve = arguments["resolve_limit"] if arguments["resolve_joins"] else None
     with Progress() as progress:
         progress.watch(lake.traffic)
-        if not arguments["on_spark"]:
-            return explain_sql(sql, lake, **question)
-        with spark_session(arguments["master"]) as spark:
-            return explain_sql(sql, lake, spark=spark, **question)
+        session = spark_session(arguments["master"]) if arguments["on_spark"] else nullcontext()
+        with session as spark:
+            return explain_lake(sql, lake, terms, resolve=resolve, spark=spark)
 
 
 def _partition_types(

@@ -8,7 +8,6 @@ import click
 
 from whyscan.cli import options, suggestions
 from whyscan.cli.progress import Progress
-from whyscan.table import open as open_table
 
 if TYPE_CHECKING:
     from whyscan.reports.stats import TableStats
@@ -29,14 +28,9 @@ def stats(table: str, columns: tuple[str, ...], **arguments: Any) -> None:
     COLUMNs are those to measure, all by default. Nothing but metadata is read.
     """
     with Progress() as progress:
-        opened = open_table(
-            table,
-            partition_types=options.partition_types(arguments),
-            options=options.storage(arguments),
-            **options.version(arguments),
-        )
+        opened = options.opened(table, arguments)
         progress.watch(opened.snapshot.traffic)
-        table_stats = opened.stats(list(columns) or None, full=arguments["full"])
+        table_stats = opened.stats(select=list(columns) or None, full=arguments["full"])
     options.deliver(
         lambda page: _rendered(table_stats, arguments["form"], page), arguments["output"]
     )

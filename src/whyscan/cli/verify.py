@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import click
 
@@ -12,12 +12,12 @@ from whyscan.cli.spark_session import MASTER, spark_session
 from whyscan.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pyspark.sql import SparkSession
 
     from whyscan.reports.text_layout import Page
-    from whyscan.spark.stages.verify import Verification, VerifyOptions
+    from whyscan.spark.stages.verify import Verification
 
 FORMS = ("text", "json", "markdown")
 LAKES = frozenset({"delta", "iceberg"})
@@ -31,6 +31,21 @@ ONE_TABLE = {
     "as_of": "--as-of",
     "ref": "--ref",
 }
+
+
+class _VerifyOptions(TypedDict):
+    """The options of `verify` and `verify_workload`."""
+
+    select: Sequence[str]
+    files: int | None
+    engines: Sequence[str] | None
+    duckdb_python: str | None
+    timezone: str
+    depth: str
+    full: bool
+    assume_no_nan: bool
+
+
 WORKLOAD = "its queries name their tables and conditions; --table says where they are"
 
 
@@ -74,7 +89,6 @@ WORKLOAD = "its queries name their tables and conditions; --table says where the
 )
 @click.option(
     "--files",
-    "at_most_files",
     type=click.IntRange(min=1),
     metavar="N",
     help="Read only N data files, chosen by chance. [default: all]",
@@ -134,21 +148,19 @@ def _of_table(places: tuple[str, ...], arguments: Mapping[str, Any]) -> Verifica
     if arguments["tables"] or arguments["sample"]:
         option = "--table" if arguments["tables"] else "--sample"
         raise UsageError(f"{option} goes with --workload")
-    from whyscan.table import open as open_table
-
     texts = [options.read_predicate(word) for word in arguments["predicates"]]
-    table = open_table(
-        places,
-        partition_types=options.partition_types(arguments),
-        options=options.storage(arguments),
-        **options.version(arguments),
-    )
+    table = options.opened(places, arguments)
     with spark_session(arguments["master"], formats=table.format in LAKES) as spark:
         from whyscan.spark import verify as verified
 
         _silence_spark_log(spark)
         return verified(
-            spark, table, texts, dialect=arguments["dialect"], **_verify_options(arguments)
+            spark,
+            table,
+            texts,
+            dialect=arguments["dialect"],
+            trino=arguments["trino"],
+            **_verify_options(arguments),
         )
 
 
@@ -167,20 +179,19 @@ def _of_workload(places: tuple[str, ...], arguments: Mapping[str, Any]) -> Verif
         tables = sources(arguments["tables"], storage)
         types = column_types(pin_all(tables))
         workload = read_workload(
-            arguments["logs"], arguments["dialect"], options=storage, types=types
+            arguments["logs"], arguments["dialect"], storage=storage, types=types
         )
         return verify_workload(
             spark, workload, tables, sample=arguments["sample"], **_verify_options(arguments)
         )
 
 
-def _verify_options(arguments: Mapping[str, Any]) -> VerifyOptions:
+def _verify_options(arguments: Mapping[str, Any]) -> _VerifyOptions:
     return {
-        "columns": options.columns(arguments["select"]) or (),
-        "at_most_files": arguments["at_most_files"],
+        "select": options.columns(arguments["select"]) or (),
+        "files": arguments["files"],
         "engines": arguments["engines"] or None,
         "duckdb_python": arguments["duckdb_python"],
-        "trino": arguments["trino"],
         "timezone": arguments["timezone"],
         "depth": arguments["depth"],
         "full": arguments["full"],

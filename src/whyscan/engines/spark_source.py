@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import StructType
 
+    from whyscan.planning.plan.request import PlanTerms
     from whyscan.planning.plan.scan_plan import Evidence, ScanPlan
 
 NAME = "whyscan"
@@ -182,7 +183,7 @@ class LoadOptions(Struct, frozen=True):
     places: tuple[str, ...]
     predicate: str
     columns: tuple[str, ...] | None
-    question: Mapping[str, str]
+    terms: PlanTerms
     travel: Travel
     storage: Mapping[str, str]
     partition_bytes: int
@@ -199,7 +200,11 @@ class LoadOptions(Struct, frozen=True):
             _places(options),
             options.get("predicate", "true"),
             _columns(options.get("columns")),
-            {key: options[key] for key in ("dialect", "timezone", "depth") if key in options},
+            {
+                "dialect": options.get("dialect", "spark"),
+                "timezone": options.get("timezone", "UTC"),
+                "depth": options.get("depth", "auto"),
+            },
             Travel(
                 _number(options, "version"),
                 _number(options, "snapshot"),
@@ -222,7 +227,7 @@ class LoadOptions(Struct, frozen=True):
         from whyscan.tables import open_snapshot
 
         snapshot = open_snapshot(self.places, {}, self.storage, self.travel)
-        bound, options = bind_request(snapshot, self.predicate, columns, self.question)
+        bound, options = bind_request(snapshot, self.predicate, columns, self.terms)
         return make_plan(snapshot, bound, options)
 
 

@@ -36,6 +36,7 @@ from whyscan.reports.levels import Level, Removal, RowsMatched, least, removals
 from whyscan.reports.listing import FileLine, Listing, listing
 from whyscan.reports.proofs import PROOFS, Proof
 from whyscan.reports.tally import CommonFacts, PlanOutcome, Tally, Workings
+from whyscan.reports.words import short_repr
 from whyscan.tables.snapshot import SpecLine, Unreached
 
 if TYPE_CHECKING:
@@ -225,10 +226,13 @@ class Report(Record, frozen=True, rename={"overlap": "mechanisms"}):
 
         return fragment(self)
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         from whyscan.reports.text import text
 
         return text(self)
+
+    def __repr__(self) -> str:
+        return short_repr(self)
 
 
 def make_report(plan: ScanPlan, *, verbose: bool) -> Report:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from whyscan.errors import shortened
 from whyscan.planning.why.reason_codes import Reason
 
 UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
@@ -60,6 +61,12 @@ def percent(part: int, whole: int) -> str:
     if 100 - SMALLEST_SHOWN < share < 100:  # noqa: PLR2004 - percent
         return f">{100 - SMALLEST_SHOWN} %"
     return f"{share:.0f} %" if share in {0, 100} else f"{share:.1f} %"
+
+
+def short_repr(report: object) -> str:
+    """Return `<Report: reads 1 of 6 files …>`: the class, and the first paragraph of the text."""
+    first, _, _ = str(report).partition("\n\n")
+    return f"<{type(report).__name__}: {shortened(' '.join(first.split()))}>"
 
 
 def inert(text: str) -> str:

@@ -3,32 +3,40 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from whyscan.spark.planning import explain_parts, plan_parts
+    from whyscan.spark.planning import DistributedPlan
     from whyscan.spark.plans.frame_report import explain
-    from whyscan.spark.reading.frames import read, reader_of, register, to_spark
+    from whyscan.spark.reading.frames import ReaderChoice, read, reader_of, register
     from whyscan.spark.sessions import session
+    from whyscan.spark.stages.audit.report import Audit
     from whyscan.spark.stages.audit.run import audit
     from whyscan.spark.stages.inventory import inventory, write_inventory
-    from whyscan.spark.stages.verify import verify, verify_workload
+    from whyscan.spark.stages.inventory.report import InventoryRun
+    from whyscan.spark.stages.verify import Verification, verify, verify_workload
     from whyscan.spark.stages.workload.frames import workload_frame
+    from whyscan.spark.stages.workload.query import Workload
     from whyscan.spark.stages.workload.reading import read_workload
     from whyscan.spark.stages.workload.scans import workload_scans
+    from whyscan.spark.tables import NamedTable
 
 __all__ = [
+    "Audit",
+    "DistributedPlan",
+    "InventoryRun",
+    "NamedTable",
+    "ReaderChoice",
+    "Verification",
+    "Workload",
     "audit",
     "explain",
-    "explain_parts",
     "inventory",
-    "plan_parts",
     "read",
     "read_workload",
     "reader_of",
     "register",
     "session",
-    "to_spark",
     "verify",
     "verify_workload",
     "workload_frame",
@@ -36,19 +44,23 @@ __all__ = [
     "write_inventory",
 ]
 
-# The module of each function. A module is imported when one of its functions is first used.
+# The module of each name. It is imported when the name is first used.
 _MODULES = {
+    "Audit": "whyscan.spark.stages.audit.report",
+    "DistributedPlan": "whyscan.spark.planning",
+    "InventoryRun": "whyscan.spark.stages.inventory.report",
+    "NamedTable": "whyscan.spark.tables",
+    "ReaderChoice": "whyscan.spark.reading.frames",
+    "Verification": "whyscan.spark.stages.verify",
+    "Workload": "whyscan.spark.stages.workload.query",
     "audit": "whyscan.spark.stages.audit.run",
     "explain": "whyscan.spark.plans.frame_report",
-    "explain_parts": "whyscan.spark.planning",
     "inventory": "whyscan.spark.stages.inventory",
-    "plan_parts": "whyscan.spark.planning",
     "read": "whyscan.spark.reading.frames",
     "read_workload": "whyscan.spark.stages.workload.reading",
     "reader_of": "whyscan.spark.reading.frames",
     "register": "whyscan.spark.reading.frames",
     "session": "whyscan.spark.sessions",
-    "to_spark": "whyscan.spark.reading.frames",
     "verify": "whyscan.spark.stages.verify",
     "verify_workload": "whyscan.spark.stages.verify",
     "workload_frame": "whyscan.spark.stages.workload.frames",
@@ -57,10 +69,12 @@ _MODULES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_MODULES[name]), name)
+if not TYPE_CHECKING:  # A type checker that saw this function would accept every name.
+
+    def __getattr__(name: str) -> object:
+        if name not in _MODULES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(_MODULES[name]), name)
 
 
 def __dir__() -> list[str]:

@@ -33,7 +33,7 @@ DIED = ("Python worker exited unexpectedly", "Python worker failed to connect ba
 ATTEMPTS = 3
 
 _MARK = "whyscan error: "
-_RAISED = re.compile(r"^(?:\S+: )?whyscan\.errors\.(\w+): (.*)$", re.MULTILINE)
+_RAISED = re.compile(r"^(?:\S+: )?whyscan\.errors\.(\w+): (.*)$(?:\nhint: (.*)$)?", re.MULTILINE)
 _CAUSED = "Caused by: "
 _CLASS = re.compile(r"^\[[A-Z_.]+\]\s*|^[\w.]+(?:Exception|Error): ")
 
@@ -125,7 +125,7 @@ def of_spark(error: BaseException) -> WhyscanError:
             else WhyscanError
         )
         return from_text(
-            json.dumps({"class": error_class.__name__, "message": raised[2], "hint": None})
+            json.dumps({"class": error_class.__name__, "message": raised[2], "hint": raised[3]})
         )
     died = next((words for words in DIED if words in text), None)
     if died is not None:

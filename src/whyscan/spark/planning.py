@@ -9,6 +9,7 @@ bring the files to the driver. The result is equal to that of one process.
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable, Iterable
 from functools import partial, reduce
 from hashlib import blake2b
 from operator import add
@@ -20,7 +21,7 @@ import pyarrow as pa
 from msgspec import Struct, field
 from msgspec.structs import astuple, replace
 
-from whyscan.errors import WhyscanError
+from whyscan.errors import WhyscanError, shortened
 from whyscan.planning.plan.planner import left_closed, make_plan
 from whyscan.planning.plan.scan_plan import Depth, FileScan, Options
 from whyscan.planning.plan.table_facts import TableFacts
@@ -35,24 +36,22 @@ from whyscan.spark.packed import packed
 from whyscan.spark.sessions import cores
 from whyscan.tables.bounded_cache import size
 from whyscan.tables.parts import FILES_EACH, parts
-from whyscan.tables.snapshot import Traffic
+from whyscan.tables.snapshot import Snapshot, Traffic
 from whyscan.tree.lazy import lazy
-from whyscan.tree.zones import zone
+from whyscan.tree.nodes import Predicate  # noqa: TC001 - `help` resolves the types of fields
+from whyscan.tree.zones import Zone, zone
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from pyspark.sql import SparkSession
 
     from whyscan.planning.plan.scan_plan import PlannedSnapshot, ScanPlan, ScanPlanSummary
     from whyscan.reports.listing import Listing
     from whyscan.reports.report import Report
-    from whyscan.tables.snapshot import Snapshot
-    from whyscan.tree.nodes import Predicate
-    from whyscan.tree.zones import Zone
 
-    Run = Callable[["Work"], Iterable["PartResult"]]
-    """Runs one question on the plan of every part, and returns one result per part."""
+Run = Callable[["Work"], Iterable["PartResult"]]
+"""Runs one question on the plan of every part, and returns one result per part."""
 
 T = TypeVar("T")
 G = TypeVar("G")
@@ -76,7 +75,7 @@ ANSWER = pa.schema(
 _ANSWER_DDL = "part long, found binary, error string, objects long, bytes long"
 
 
-class Parted(Struct, frozen=True, eq=False, dict=True):
+class DistributedPlan(Struct, frozen=True, eq=False, dict=True):
     """The plan of a predicate on a snapshot whose parts executors plan.
 
     Iterating gives the files to read. `options` are the options of the caller. `each_options` are
@@ -127,6 +126,10 @@ class Parted(Struct, frozen=True, eq=False, dict=True):
         for files in self.each(_files):
             yield from files
 
+    def __repr__(self) -> str:
+        table, condition = shortened(self.snapshot.uri), shortened(self.predicate.text)
+        return f"<DistributedPlan of {table!r} where {condition}>"
+
     def traffic(self) -> Traffic:
         """The objects and bytes of metadata that the driver and all executors have read."""
         read = [self.snapshot.traffic(), *self.meter]
@@ -140,14 +143,16 @@ def plan_parts(
     options: Options,
     *,
     files_each: int | None = None,
-) -> Parted:
+) -> DistributedPlan:
     """Plan a predicate on a snapshot in parts of about `files_each` files."""
     return planned_by(_divided(spark, snapshot, files_each), snapshot, predicate, options)
 
 
-def planned_by(run: Run, snapshot: Snapshot, predicate: Predicate, options: Options) -> Parted:
+def planned_by(
+    run: Run, snapshot: Snapshot, predicate: Predicate, options: Options
+) -> DistributedPlan:
     """Plan a predicate on a snapshot whose parts `run` plans."""
-    planned = Parted(
+    planned = DistributedPlan(
         run=run,
         snapshot=snapshot,
         predicate=predicate,
@@ -161,7 +166,7 @@ def planned_by(run: Run, snapshot: Snapshot, predicate: Predicate, options: Opti
     return _with_common_options(planned)
 
 
-def explain_parts(planned: Parted, *, verbose: bool = False) -> Report:
+def explain_parts(planned: DistributedPlan, *, verbose: bool = False) -> Report:
     """The report of `make_report`, counted by the executors."""
     tally = reduce(add, planned.each(partial(Tally.of, common=planned.common)))
     report = report_on(planned, tally, planned.common)
@@ -172,7 +177,7 @@ def explain_parts(planned: Parted, *, verbose: bool = False) -> Report:
     return replace(report, metadata=effort)
 
 
-def _with_common_options(planned: Parted) -> Parted:
+def _with_common_options(planned: DistributedPlan) -> DistributedPlan:
     """The plan with the options and facts that depend on all parts together.
 
     Whether footers are opened depends on how many files all parts keep.
@@ -206,7 +211,7 @@ class Executors:
         self._divided = divided
         self._runs: dict[int, tuple[Snapshot, Run]] = {}
 
-    def plan(self, snapshot: Snapshot, predicate: Predicate, options: Options) -> Parted:
+    def plan(self, snapshot: Snapshot, predicate: Predicate, options: Options) -> DistributedPlan:
         """Plan a predicate on a snapshot, part by part."""
         # The snapshot is kept too: a new object could get the `id` of one that was freed.
         if id(snapshot) not in self._runs:
@@ -216,7 +221,7 @@ class Executors:
     def report(self, plan: PlannedSnapshot, *, verbose: bool) -> Report:
         """The report of a plan that this object made, also of one that a LIMIT has cut."""
         whole_plan = plan.plan if isinstance(plan, CutParts) else plan
-        if not isinstance(whole_plan, Parted):
+        if not isinstance(whole_plan, DistributedPlan):
             raise TypeError(f"{type(whole_plan).__name__} was planned elsewhere")
         if not isinstance(plan, CutParts):
             return explain_parts(whole_plan, verbose=verbose)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
+from collections.abc import Mapping  # noqa: TC003 - `help` resolves the types of fields
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,7 @@ from msgspec import Struct, field
 from whyscan.errors import TableError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from whyscan.tables.storage.locations import Location
     from whyscan.tables.storage.store import Store

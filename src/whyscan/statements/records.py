@@ -15,6 +15,7 @@ from whyscan.reports.document import document
 from whyscan.reports.findings import Finding
 from whyscan.reports.gates import Assertion, GatedAmount
 from whyscan.reports.report import Report
+from whyscan.reports.words import short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -261,10 +262,13 @@ class StatementReport(Record, frozen=True):
 
         return fragment(self)
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         from whyscan.statements.reports.text import text
 
         return text(self)
+
+    def __repr__(self) -> str:
+        return short_repr(self)
 
 
 def _sum(numbers: Iterable[int | None]) -> int | None:

@@ -24,7 +24,7 @@ from whyscan.planning.plan.request import bind_request
 from whyscan.planning.plan.table_facts import TableFacts
 from whyscan.planning.why import overlap_depth
 from whyscan.reports.tally import CommonFacts, Tally
-from whyscan.spark.planning import Parted, planned_by
+from whyscan.spark.planning import DistributedPlan, planned_by
 from whyscan.tables import open_snapshot
 from whyscan.tables.parts import parts
 from whyscan.tree.types import DATE, DOUBLE, INT, STRING
@@ -245,7 +245,7 @@ def test_files_to_read_and_their_summary(events):
     planned = planned_by(here(events, pieces(events, 8)), events, bound, options)
     assert planned.files == plan.files
     assert planned.summary == plan.summary
-    assert isinstance(planned, Parted)
+    assert isinstance(planned, DistributedPlan)
 
 
 def test_a_corrupt_manifest_is_named_in_one_line(two_specs):

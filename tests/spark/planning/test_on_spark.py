@@ -100,8 +100,8 @@ def test_every_table_of_the_zoo(spark):
 
 def test_as_people_ask(spark, hive):
     """Parts as large as they come by themselves: one, for so few files."""
-    found = hive.explain("x > 30", ["x"], spark=spark, verbose=True)
-    whole = hive.explain("x > 30", ["x"], verbose=True)
+    found = hive.explain("x > 30", select=["x"], spark=spark, verbose=True)
+    whole = hive.explain("x > 30", select=["x"], verbose=True)
     assert comparable(found.to_dict()) == comparable(whole.to_dict())
     assert found.metadata.objects >= 9
     with pytest.raises(TypeError, match="unexpected keyword"):

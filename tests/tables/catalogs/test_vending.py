@@ -93,7 +93,7 @@ class TestCredentials:
         ends = (in_seconds(life) for life in (2, 1000))
         rest = vend(lambda: {**user.new_key(), EXPIRY: next(ends)})
 
-        table = whyscan.open("prod.db.events", options={"cache": "off"})
+        table = whyscan.open("prod.db.events", storage={"cache": "off"})
         first = kept(table)
         assert rest.count(LOAD) == 1
         old = user.valid
@@ -107,7 +107,7 @@ class TestCredentials:
 
     def test_what_is_not_renewed_is_an_error_that_says_so(self, vend, rest):
         vend({**KEYS, EXPIRY: in_seconds(1)})
-        table = whyscan.open("prod.db.events", options={"cache": "off"})
+        table = whyscan.open("prod.db.events", storage={"cache": "off"})
         rest.serve(LOAD, lambda: (503, {"error": "canary"}))
         time.sleep(1.1)
 

@@ -55,15 +55,15 @@ def names_of_keys(batches):
 
 
 def one_table(spark, uri, question, shown):
-    table = whyscan.open(uri, options=FRESH)
+    table = whyscan.open(uri, storage=FRESH)
     bound, options = bind_request(table.snapshot, question, None, {})
     parted = plan_parts(spark, table.snapshot, bound, options, files_each=2)
     whyscan.spark.register(spark)
     rows = spark.read.format("whyscan").options(predicate=question, **{"option.cache": "off"})
     frames = {
         "source": rows.load(uri),
-        "read": whyscan.spark.read(spark, uri, question, options=FRESH),
-        "inventory": whyscan.spark.inventory(spark, {"t": uri}, options=FRESH),
+        "read": whyscan.spark.read(spark, uri, question, storage=FRESH),
+        "inventory": whyscan.spark.inventory(spark, {"t": uri}, storage=FRESH),
     }
     shown += [plan_text(frame) for frame in frames.values()]
     proof = whyscan.spark.verify(spark, table, question, engines=())
@@ -88,7 +88,7 @@ def plan_text(frame):
 
 def audited(spark, asked):
     tables = {name: f"{asked['lake']}/{name}" for name in asked["questions"]}
-    found = whyscan.spark.audit(spark, asked["workload"], tables, options=FRESH).to_dict()
+    found = whyscan.spark.audit(spark, asked["workload"], tables, storage=FRESH).to_dict()
     return {
         query["tables"][0]["name"]: [level["kept"] for level in query["tables"][0]["levels"]]
         for query in found["queries"]

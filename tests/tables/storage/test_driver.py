@@ -92,7 +92,7 @@ def test_explain_on_spark_has_the_checkpoint_read_by_executors_alone(
     driver, asked = {}, {}
     for count, size in checkpoints.items():
         proxy.answered.clear()
-        table = whyscan.open(f"s3://{BUCKET}/{count}", options=options)
+        table = whyscan.open(f"s3://{BUCKET}/{count}", storage=options)
         found = table.explain(QUESTION, spark=spark, depth="files")
         driver[count], asked[count] = read(proxy, by_driver=True), requests(proxy)
         assert read(proxy, by_driver=False) > size * 0.95
@@ -111,12 +111,12 @@ def test_an_inventory_has_the_checkpoint_read_by_executors_alone(
     for count, size in checkpoints.items():
         proxy.answered.clear()
         uri = f"s3://{BUCKET}/{count}"
-        rows = inventory(spark, {"t": uri}, options=options).where("level = 'file'")
+        rows = inventory(spark, {"t": uri}, storage=options).where("level = 'file'")
         found = sorted((row.path, row.bytes) for row in rows.select("path", "bytes").collect())
         driver[count] = read(proxy, by_driver=True)
         assert read(proxy, by_driver=False) > size * 0.95
         assert driver[count] < size / 50, size
-        whole = whyscan.open(uri, options=options).snapshot.files([])
+        whole = whyscan.open(uri, storage=options).snapshot.files([])
         assert found == sorted(zip(whole.paths.to_pylist(), whole.bytes.to_pylist(), strict=True))
     assert driver[40_000] - driver[20_000] < 10_000
 

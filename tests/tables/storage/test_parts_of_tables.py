@@ -56,4 +56,4 @@ def test_a_bucket_that_nobody_may_list_above_the_files_gives_no_answer(s3):
 def test_a_bucket_that_is_out_of_order_is_an_error_and_no_answer(s3):
     s3.faults.append(Fault(Kind.UNAVAILABLE, match="prefix=delta%2F_delta_log"))
     with pytest.raises(StorageError):
-        whyscan.open(f"s3://{BUCKET}/delta/k=a", options={"max_retries": "0"})
+        whyscan.open(f"s3://{BUCKET}/delta/k=a", storage={"max_retries": "0"})

@@ -49,7 +49,9 @@ def test_only_the_chunks_of_the_columns_and_row_groups_that_are_needed_are_asked
     )
     pq.write_table(rows, tmp_path / "a.parquet", row_group_size=count // 4, use_dictionary=False)
     server.upload(tmp_path, "ranges")
-    plan = whyscan.open(f"s3://{BUCKET}/ranges").plan(f"key >= {count * 3 // 4 - 100}", ["asked"])
+    plan = whyscan.open(f"s3://{BUCKET}/ranges").plan(
+        f"key >= {count * 3 // 4 - 100}", select=["asked"]
+    )
     s3.reset()
 
     found = plan.to_arrow()
@@ -90,7 +92,7 @@ def test_a_fault_that_passes_changes_no_row(s3, lake, name, kind):
 
 @pytest.mark.parametrize("kind", [kind for kind in Kind if kind is not Kind.SLOW])
 def test_a_fault_that_stays_is_a_typed_error_that_names_the_file(s3, kind):
-    table = whyscan.open(f"s3://{BUCKET}/delta", options=IMPATIENT)
+    table = whyscan.open(f"s3://{BUCKET}/delta", storage=IMPATIENT)
     plan = table.plan(QUESTIONS["delta"])
     s3.faults.append(Fault(kind, match="part-0"))
 

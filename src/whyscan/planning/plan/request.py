@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from msgspec.structs import replace
 
@@ -16,8 +16,7 @@ from whyscan.tables.snapshot import Collected
 from whyscan.tree.nodes import Column
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any
+    from collections.abc import Iterator, Sequence
 
     from whyscan.predicate.binding.names import SchemaColumns
     from whyscan.tables.snapshot import Snapshot
@@ -27,14 +26,32 @@ if TYPE_CHECKING:
 _COLUMNS_IN_A_HINT = 100
 
 
+class PlanTerms(TypedDict, total=False):
+    """How a predicate is read, and how deep the metadata is read.
+
+    The defaults are those of the command line. `depth` is `files`, `row-groups` or `auto`.
+    `verbose` is for a report that lists every live file: every manifest is opened. `assert_stats`
+    names columns and counts the files of the snapshot that have no statistics for them; True means
+    the columns of the predicate, or all columns if the predicate names none.
+    """
+
+    dialect: str
+    timezone: str
+    depth: str
+    full: bool
+    assume_no_nan: bool
+    verbose: bool
+    assert_stats: bool | Sequence[str]
+
+
 def bind_request(
-    snapshot: Snapshot, text: str, columns: Sequence[str] | None, question: Mapping[str, Any]
+    snapshot: Snapshot, text: str, columns: Sequence[str] | None, terms: PlanTerms
 ) -> tuple[Predicate, Options]:
     """The bound predicate and the planner's options; with `columns` None all columns are read."""
     projection = None if columns is None else projection_of(columns, snapshot)
-    options = replace(options_of(question), projection=projection)
-    predicate = _bound(text, snapshot, session_of(question))
-    asserted = question.get("assert_stats", False)
+    options = replace(options_of(terms), projection=projection)
+    predicate = _bound(text, snapshot, session_of(terms))
+    asserted = terms.get("assert_stats", False)
     if asserted is not False:
         # A file that is not looked at may lack statistics.
         complete = _complete(asserted, predicate, snapshot)
@@ -85,19 +102,19 @@ def _leaves(fields: Sequence[Field], above: Path = ()) -> Iterator[Column]:
             yield Column(path, field.type)
 
 
-def options_of(question: Mapping[str, Any]) -> Options:
+def options_of(terms: PlanTerms) -> Options:
     """The planner's options, without a projection."""
     return Options(
-        depth=_depth(question.get("depth", Depth.AUTO.value)),
-        full=question.get("full", False),
-        every_manifest=question.get("verbose", False),
-        assume_no_nan=question.get("assume_no_nan", False),
+        depth=_depth(terms.get("depth", Depth.AUTO.value)),
+        full=terms.get("full", False),
+        every_manifest=terms.get("verbose", False),
+        assume_no_nan=terms.get("assume_no_nan", False),
     )
 
 
-def session_of(question: Mapping[str, Any]) -> Session:
+def session_of(terms: PlanTerms) -> Session:
     """The dialect and time zone in which SQL is read."""
-    return Session(question.get("dialect", "spark"), question.get("timezone", "UTC"))
+    return Session(terms.get("dialect", "spark"), terms.get("timezone", "UTC"))
 
 
 def _bound(text: str, snapshot: Snapshot, session: Session) -> Predicate:

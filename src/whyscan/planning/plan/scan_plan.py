@@ -14,8 +14,12 @@ import pyarrow as pa
 from msgspec import Struct
 from msgspec.structs import astuple, replace
 
+from whyscan.errors import shortened
 from whyscan.fields import Count, Record
+from whyscan.tables.snapshot import Snapshot  # noqa: TC001 - `help` resolves the types of fields
 from whyscan.tree.lazy import lazy
+from whyscan.tree.nodes import Predicate  # noqa: TC001 - `help` resolves the types of fields
+from whyscan.tree.zones import Zone  # noqa: TC001 - `help` resolves the types of fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -24,9 +28,8 @@ if TYPE_CHECKING:
 
     from whyscan.planning.plan.file_groups import FileGroups
     from whyscan.planning.plan.judgement import Decided, Flags, Judgement
-    from whyscan.tables.snapshot import Files, Manifests, RowGroups, Snapshot
-    from whyscan.tree.nodes import Column, Path, Predicate
-    from whyscan.tree.zones import Zone
+    from whyscan.tables.snapshot import Files, Manifests, RowGroups
+    from whyscan.tree.nodes import Column, Path
 
 T = TypeVar("T")
 G = TypeVar("G")
@@ -324,6 +327,11 @@ class ScanPlan(Struct, frozen=True, dict=True):
         from whyscan.planning.plan.file_scans import file_scans
 
         return file_scans(self.predicate, self.evidence)
+
+    def __repr__(self) -> str:
+        table, condition = shortened(self.snapshot.uri), shortened(self.predicate.text)
+        counts = f"{self.summary.files_kept:,} of {self.summary.files_total:,} files"
+        return f"<{type(self).__name__} of {table!r} where {condition}: reads {counts}>"
 
     def each(self, question: Callable[[ScanPlan], T]) -> Sequence[T]:
         """The result of the function on this plan, which is the only part."""

@@ -14,6 +14,7 @@ from whyscan.reports.findings import Finding
 from whyscan.reports.gates import Assertion, percent_pruned
 from whyscan.reports.levels import Level
 from whyscan.reports.report import Report, Subject
+from whyscan.reports.words import short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -137,6 +138,22 @@ class Difference(Record, frozen=True):
     def gated(self, tolerance: float | None, tolerance_bytes: float | None) -> Difference:
         """Return the difference with gates on the loss of pruned share, in percentage points."""
         return replace(self, assertions=tuple(self._assertions(tolerance, tolerance_bytes)))
+
+    def redacted(self) -> Difference:
+        """Return the difference without literals and values, for sharing."""
+        from whyscan.reports.redaction import new_key, redacted
+
+        key = new_key()
+        hidden = compare(redacted(self.before, key), redacted(self.after, key))
+        return replace(hidden, assertions=self.assertions)
+
+    def __str__(self) -> str:
+        from whyscan.reports.diff.text import text
+
+        return text(self)
+
+    def __repr__(self) -> str:
+        return short_repr(self)
 
     def _assertions(
         self, tolerance: float | None, tolerance_bytes: float | None

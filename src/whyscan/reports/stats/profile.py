@@ -17,6 +17,7 @@ from whyscan.planning.why.overlap_depth import overlap
 from whyscan.reports.report import Effort, Subject, Unchecked
 from whyscan.reports.stats.columns import ColumnStats, ReadTable, column_stats
 from whyscan.reports.stats.distribution import Distribution, of_array
+from whyscan.reports.words import short_repr
 from whyscan.tree.zones import zone
 
 if TYPE_CHECKING:
@@ -56,6 +57,14 @@ class TableStats(
     manifest_overlap: tuple[ManifestOverlap, ...]
     unchecked: tuple[Unchecked, ...]
     metadata: Effort
+
+    def __str__(self) -> str:
+        from whyscan.reports.stats.text import text
+
+        return text(self)
+
+    def __repr__(self) -> str:
+        return short_repr(self)
 
     def _repr_html_(self) -> str:
         """Return the HTML that a notebook shows."""

@@ -34,23 +34,22 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from whyscan.planning.plan.request import PlanTerms
     from whyscan.spark.plans.catalyst import PlanScan
     from whyscan.tables.snapshot import Snapshot
-
-NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 def explain(
     query: DataFrame | str,
     *,
     spark: SparkSession | None = None,
-    options: Mapping[str, Any] = NOTHING,
+    storage: Mapping[str, object] = MappingProxyType({}),
     depth: str = "auto",
     verbose: bool = False,
 ) -> StatementReport:
     """Explain what each scan of a DataFrame reads, with the conditions that Spark pushes to it.
 
-    `query` may be SQL for `spark.sql`. The DataFrame is optimised, and not run. `options` are
+    `query` may be SQL for `spark.sql`. The DataFrame is optimised, and not run. `storage` are
     storage options. A scan that cannot be explained, such as a cached table, gets a note. On Spark
     Connect the plan stays on the server: use `whyscan.explain_sql` there.
     """
@@ -63,7 +62,7 @@ def explain(
     notes = [f"not explained: {line}" for line in plan.others]
     for scan in plan.scans:
         try:
-            scans.append(_scan(scan, _snapshot(scan, options), frame_options))
+            scans.append(_scan(scan, _snapshot(scan, storage), frame_options))
         except WhyscanError as error:
             notes.append(f"not explained: {scan.table.name}: {error.message}")
     report = StatementReport(
@@ -99,11 +98,11 @@ def _optimised(frame: DataFrame) -> Any:
     return frame._jdf  # noqa: SLF001 - the plan is nowhere else
 
 
-def _snapshot(scan: PlanScan, options: Mapping[str, Any]) -> Snapshot:
+def _snapshot(scan: PlanScan, storage: Mapping[str, object]) -> Snapshot:
     table = scan.table
     travel = Travel(version=table.version, snapshot=table.snapshot)
-    storage = {**options, AS_FILES: "on"} if table.as_files else options
-    return open_snapshot(table.places, table.partition_types, storage, travel)
+    options = {**storage, AS_FILES: "on"} if table.as_files else storage
+    return open_snapshot(table.places, table.partition_types, options, travel)
 
 
 class _FrameOptions(Struct, frozen=True):
@@ -114,7 +113,7 @@ class _FrameOptions(Struct, frozen=True):
     verbose: bool
 
     @property
-    def question(self) -> dict[str, Any]:
+    def terms(self) -> PlanTerms:
         return {"timezone": self.timezone, "depth": self.depth, "verbose": self.verbose}
 
 
@@ -125,7 +124,7 @@ def _scan(plan_scan: PlanScan, snapshot: Snapshot, frame_options: _FrameOptions)
     names = {name.lower() for name in snapshot.schema(named=plan_scan.columns).names()}
     columns = tuple(name for name in plan_scan.columns if name.lower() in names)
     # A count needs no column: then all columns are planned, so that bytes are not zero.
-    _, options = bind_request(snapshot, "true", columns or None, frame_options.question)
+    _, options = bind_request(snapshot, "true", columns or None, frame_options.terms)
     predicate = Predicate(text, "spark", frame_options.timezone, None, chosen)
     plan = make_plan(snapshot, predicate, options)
     return ScanReport(
@@ -147,7 +146,7 @@ def _conjuncts(
     refused = []
     for text in (*plan_scan.conditions, *_iceberg_conditions(plan_scan, snapshot)):
         try:
-            predicate, _ = bind_request(snapshot, text, None, frame_options.question)
+            predicate, _ = bind_request(snapshot, text, None, frame_options.terms)
         except PredicateError as error:
             refused.append(Stayed(text, error.message))
             continue

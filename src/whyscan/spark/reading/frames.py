@@ -9,7 +9,8 @@ import os
 import pickle
 import tempfile
 from pathlib import Path as File
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from msgspec import Struct
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from whyscan.engines.spark_source import SourcePlan
+    from whyscan.planning.plan.request import PlanTerms
     from whyscan.planning.plan.scan_plan import ScanPlan
     from whyscan.scan.plan_portions import Portion
     from whyscan.tree.nodes import Path
@@ -80,54 +82,41 @@ def register(spark: SparkSession) -> None:
         _REGISTERED[spark] = keys
 
 
-class ReadOptions(TypedDict, total=False):
-    """Options of `read`: the version of the table, its storage options, and the depth."""
-
-    version: int | None
-    snapshot: int | None
-    as_of: str | datetime | None
-    ref: str | None
-    options: Mapping[str, Any]
-    as_files: bool
-    depth: str
-
-
 def read(
     spark: SparkSession,
     location: str | Sequence[str],
-    predicate: str = "true",
-    columns: Sequence[str] | None = None,
-    **settings: Unpack[ReadOptions],
+    where: str = "true",
+    *,
+    select: Sequence[str] | None = None,
+    version: int | None = None,
+    snapshot: int | None = None,
+    as_of: str | datetime | None = None,
+    ref: str | None = None,
+    storage: Mapping[str, object] = MappingProxyType({}),
+    as_files: bool = False,
+    depth: str = "auto",
 ) -> DataFrame:
-    """The rows of a table for which a Spark SQL predicate is TRUE, in the session's time zone."""
-    for name in settings:
-        if name not in ReadOptions.__annotations__:
-            words = ", ".join(ReadOptions.__annotations__)
-            raise TypeError(f"unexpected keyword argument {name!r}; known are {words}")
+    """The rows of a table for which a Spark SQL predicate is TRUE, in the session's time zone.
+
+    The parameters are those of `whyscan.open` and `Table.plan`.
+    """
     locations = [location] if isinstance(location, str) else list(location)
-    travel = Travel(
-        settings.get("version"),
-        settings.get("snapshot"),
-        moment(settings.get("as_of")),
-        settings.get("ref"),
-    )
-    options = dict(settings.get("options", {}))
-    if settings.get("as_files"):
-        options[AS_FILES] = "on"
+    travel = Travel(version, snapshot, moment(as_of), ref)
+    options = {**storage, AS_FILES: "on"} if as_files else storage
     table = open_snapshot(locations, {}, options, travel)
     zone = spark.conf.get("spark.sql.session.timeZone") or "UTC"
-    terms = {"timezone": zone, "depth": settings.get("depth", "auto")}
-    return to_spark(make_plan(table, *bind_request(table, predicate, columns, terms)), spark)
+    terms: PlanTerms = {"timezone": zone, "depth": depth}
+    return to_spark(make_plan(table, *bind_request(table, where, select, terms)), spark)
 
 
 def to_spark(
-    plan: ScanPlan, spark: SparkSession, columns: Sequence[str] | None = None
+    plan: ScanPlan, spark: SparkSession, *, select: Sequence[str] | None = None
 ) -> DataFrame:
     """The rows of a plan as a DataFrame.
 
-    `columns` None means the columns of the plan, or all. `reader_of` names the reader.
+    `select` names the columns, None means those of the plan, or all. `reader_of` names the reader.
     """
-    reading = _reading(_with_projection(plan, columns), spark)
+    reading = _reading(_with_projection(plan, select), spark)
     if reading.native is not None:
         frame = _native_frame(reading.native, reading.portion, spark)
     elif _is_local_driver(spark):
@@ -142,10 +131,10 @@ def to_spark(
 
 
 def reader_of(
-    plan: ScanPlan, spark: SparkSession, columns: Sequence[str] | None = None
+    plan: ScanPlan, spark: SparkSession, *, select: Sequence[str] | None = None
 ) -> ReaderChoice:
     """The reader that `to_spark` uses for a plan, and why."""
-    reading = _reading(_with_projection(plan, columns), spark)
+    reading = _reading(_with_projection(plan, select), spark)
     return ReaderChoice("parquet" if reading.native else "whyscan", reading.why, reading.again)
 
 

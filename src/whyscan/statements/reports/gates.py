@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping  # noqa: TC003 - `help` resolves the types of fields
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from whyscan.errors import UsageError
 from whyscan.reports.gates import Gates, assertions, assertions_on
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from whyscan.reports.gates import Assertion
     from whyscan.statements.records import ScanReport, StatementReport

@@ -198,7 +198,7 @@ def test_a_long_text_names_the_first_and_counts_the_others(audited):
 def test_what_is_shared_has_no_values(audited):
     hidden = audited.redacted()
 
-    told = json.dumps(hidden.to_dict()) + repr(hidden)
+    told = json.dumps(hidden.to_dict()) + str(hidden)
     assert [word for word in ("FR'", "'IT'", "2024-02-01", "40 AND", "nope") if word in told] == []
     assert "upper(country) = ?" in told
     assert [q.wasted for q in hidden.queries] == [q.wasted for q in audited.queries]

@@ -61,7 +61,7 @@ def test_the_snapshot_at_which_a_shape_fell_is_named(fallen):
 def test_the_text_tells_of_it(fallen):
     _, _, after = fallen
 
-    assert "it fell at snapshot 5; 4 was still as good" in " ".join(repr(after).split())
+    assert "it fell at snapshot 5; 4 was still as good" in " ".join(str(after).split())
 
 
 def test_the_rows_of_a_history_hold_no_values(fallen, spark):

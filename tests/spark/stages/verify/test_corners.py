@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 def test_a_table_without_rows_holds(spark, tmp_path):
     Lake(tmp_path / "t").create({"x": "long", "s": "string"})
 
-    found = proven(spark, tmp_path / "t", "x = 1", columns=["*"])
+    found = proven(spark, tmp_path / "t", "x = 1", select=["*"])
 
     assert (found.files_total, found.rows, found.predicates[0].rows_true) == (0, 0, 0)
 
@@ -33,7 +33,7 @@ def test_some_of_the_files_are_read_and_that_is_said(spark, tmp_path):
     lake = Lake(tmp_path / "t").create({"x": "long", "s": "string"})
     lake.commit(*(add(lake, f"{n}.parquet", values([n])) for n in range(6)))
 
-    found = verified(spark, lake.folder, "x < 2", at_most_files=3)
+    found = verified(spark, lake.folder, "x < 2", files=3)
     (table,) = found.tables
 
     assert (table.files_read, table.files_total, table.rows) == (3, 6, 3)
@@ -106,4 +106,4 @@ def test_a_column_that_is_not_there(spark, tmp_path):
     pq.write_table(values([1]), tmp_path / "a.parquet")
 
     with pytest.raises(UnknownColumn, match="nope"):
-        verified(spark, tmp_path, "x = 1", columns=["nope"])
+        verified(spark, tmp_path, "x = 1", select=["nope"])

@@ -45,7 +45,7 @@ def delta(spark, tmp_path_factory):
 
 
 def test_delta_with_deletion_vectors_and_an_evolved_schema(spark, delta):
-    found = proven(spark, delta, *PREDICATES, "late > 'n7' OR late IS NULL", columns=["*"])
+    found = proven(spark, delta, *PREDICATES, "late > 'n7' OR late IS NULL", select=["*"])
 
     assert (found.rows, found.live, found.native.rows) == (80, 76, 76)
     assert found.predicates[0].planned.files_kept < found.files_total
@@ -79,7 +79,7 @@ def test_iceberg_with_position_deletes_and_an_evolved_schema(spark):
     folder = Path(spark.conf.get("spark.sql.catalog.ice.warehouse"), "verify", "honest")
 
     asked = [p.replace("half", "halves") for p in PREDICATES]
-    found = proven(spark, folder, *asked, "late > 'n7'", columns=["*"])
+    found = proven(spark, folder, *asked, "late > 'n7'", select=["*"])
 
     assert (found.rows, found.live, found.native.rows) == (80, 76, 76)
     assert found.predicates[0].planned.files_kept < found.files_total
@@ -90,7 +90,7 @@ def test_hive_folders(spark, tmp_path):
     rows = spark.sql(ROWS.format(0, 60)).coalesce(1).sortWithinPartitions("day", "id")
     rows.write.partitionBy("day").option("parquet.block.size", "1000").parquet(str(tmp_path / "h"))
 
-    found = proven(spark, tmp_path / "h", *PREDICATES, "cast(name AS INT) = 4", columns=["*"])
+    found = proven(spark, tmp_path / "h", *PREDICATES, "cast(name AS INT) = 4", select=["*"])
 
     assert (found.format, found.rows, found.native.rows) == ("hive", 60, 60)
     assert [p.raised for p in found.predicates] == [0] * len(PREDICATES) + [60]

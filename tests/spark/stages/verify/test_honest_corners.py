@@ -45,7 +45,7 @@ def written(spark, folder, rebase, form):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_old_dates_as_spark_writes_them(spark, tmp_path, form):
-    found = proven(spark, written(spark, tmp_path / "t", "CORRECTED", form), *ASKED, columns=["*"])
+    found = proven(spark, written(spark, tmp_path / "t", "CORRECTED", form), *ASKED, select=["*"])
 
     assert found.live == found.native.rows == 8
     assert [p.rows_true for p in found.predicates] == [p.native for p in found.predicates]
@@ -55,7 +55,7 @@ def test_old_dates_of_another_calendar_are_no_lie_and_spark_reads_others(spark, 
     """Spark counts them again, and nobody else does: both keep the files, and that is told."""
     folder = written(spark, tmp_path / "t", "LEGACY", "TIMESTAMP_MICROS")
 
-    found = verified(spark, folder, "d = DATE '1582-10-04'", "d > DATE '2024-01-01'", columns=["*"])
+    found = verified(spark, folder, "d = DATE '1582-10-04'", "d > DATE '2024-01-01'", select=["*"])
     old, new = found.tables[0].predicates
 
     assert (found.tables[0].lies, old.lost, new.lost) == ((), (), ())
@@ -89,7 +89,7 @@ def test_values_at_the_edges_of_their_types(spark, tmp_path):
         "text > 'z'",
         "money >= 0",
         "deep.a.b IS NULL",
-        columns=["*"],
+        select=["*"],
     )
 
     assert [p.rows_true for p in found.predicates] == [3, 0, 1, 2, 2, 3, 1, 2]
@@ -122,7 +122,7 @@ def test_renamed_and_widened_columns(spark, tmp_path):
         "m > 1.25",
         "d < TIMESTAMP_NTZ '1900-01-01'",
         "f = 0.1",
-        columns=["*"],
+        select=["*"],
     )
 
     assert [p.rows_true for p in found.predicates] == [1, 1, 1, 1]

@@ -83,7 +83,7 @@ def partitioned(spark, tmp_path_factory):
         entries.append(write(lake, f"{name}.parquet", HELD, partition=wrong))
     lake.manifest(entries)
     lake.commit()
-    return verified(spark, lake.folder, "true", columns=["*"])
+    return verified(spark, lake.folder, "true", select=["*"])
 
 
 def test_a_partition_value_that_is_right_is_never_accused(partitioned):
@@ -129,7 +129,7 @@ def test_every_count_and_bound_of_a_manifest(spark, tmp_path):
     )
     lake.commit()
 
-    found = verified(spark, lake.folder, "x > 0", columns=["*"])
+    found = verified(spark, lake.folder, "x > 0", select=["*"])
     lies = {(Path(lie.path).stem, lie.column, lie.what) for lie in found.tables[0].lies}
 
     assert lies == {
@@ -183,7 +183,7 @@ def test_nanoseconds_are_judged_to_the_last_one(spark, tmp_path):
         f"NOT (t < {at(3)}) OR t IS NULL",
     )
 
-    found = proven(spark, lake.folder, *asked, columns=["*"])
+    found = proven(spark, lake.folder, *asked, select=["*"])
 
     assert [proof.rows_true for proof in found.predicates] == [2, 1, 2, 3]
     assert [proof.planned.files_kept for proof in found.predicates] == [1, 1, 2, 2]

@@ -181,7 +181,7 @@ def test_bounds_of_every_type_in_a_log(spark, tmp_path):
         actions.append(lake.add(path.name, stats, size=path.stat().st_size))
     lake.commit(*actions)
 
-    found = verified(spark, lake.folder, "true", columns=["*"])
+    found = verified(spark, lake.folder, "true", select=["*"])
     lies = {(lie.path, names[lie.column], lie.what) for lie in found.tables[0].lies}
 
     assert lies == {("lying.parquet", names[name], "upper") for name in wrong}

@@ -100,7 +100,7 @@ def test_random_tables_hold(spark, tmp_path, kind):
         folder = Path(warehouse, "verify", "random")
     asked = dict.fromkeys(condition(dice) for _ in range(25))
 
-    found = proven(spark, folder, *asked, columns=["*"])
+    found = proven(spark, folder, *asked, select=["*"])
 
     assert found.live == found.native.rows == 160
     pruned = [p for p in found.predicates if p.planned.files_kept < found.files_total]

@@ -259,7 +259,7 @@ def test_a_log_of_a_web_server_is_read(tmp_path):
     thread.start()
     try:
         address = f"http://127.0.0.1:{server.server_address[1]}/log.sql"
-        (query,) = read_workload([address], options={"allow_http": "true"}).queries
+        (query,) = read_workload([address], storage={"allow_http": "true"}).queries
     finally:
         server.shutdown()
         server.server_close()

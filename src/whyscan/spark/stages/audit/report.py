@@ -28,6 +28,7 @@ from whyscan.reports.document import document
 from whyscan.reports.findings import Finding
 from whyscan.reports.levels import Level
 from whyscan.reports.report import Unchecked
+from whyscan.reports.words import short_repr
 from whyscan.spark.stages.workload.query import Unparsed
 
 if TYPE_CHECKING:
@@ -255,7 +256,10 @@ class Audit(Record, frozen=True):
 
         return fragment(self)
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         from whyscan.spark.stages.audit.text import text
 
         return text(self)
+
+    def __repr__(self) -> str:
+        return short_repr(self)

@@ -18,7 +18,7 @@ from msgspec import Struct, msgpack
 from msgspec.structs import replace
 
 from whyscan.errors import WhyscanError
-from whyscan.planning.plan.request import options_of
+from whyscan.planning.plan.request import PlanTerms, options_of
 from whyscan.reports.words import counted
 from whyscan.spark.errors import uncarried
 from whyscan.spark.pinned_tables import pin_all
@@ -67,8 +67,8 @@ class AuditOptions(Struct, frozen=True):
 
     @property
     def terms(self) -> Terms:
-        planning = {name: getattr(self, name) for name in ("depth", "full", "assume_no_nan")}
-        return Terms(self.timezone, options_of(planning))
+        terms = PlanTerms(depth=self.depth, full=self.full, assume_no_nan=self.assume_no_nan)
+        return Terms(self.timezone, options_of(terms))
 
 
 DEFAULT = AuditOptions()

@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from whyscan.errors import WhyscanError
 from whyscan.fields import Count, Name, Outcome, Record, Sentence, TableFormat, Word, one_of
+from whyscan.reports.words import short_repr
 
 READ, UNCHANGED, FAILED = "read", "unchanged", "failed"
 
@@ -104,6 +105,14 @@ class InventoryRun(Record, frozen=True):
     form: Word
     depth: Word
     seconds: float
+
+    def __str__(self) -> str:
+        from whyscan.spark.stages.inventory.text import text
+
+        return text(self)
+
+    def __repr__(self) -> str:
+        return short_repr(self)
 
     @property
     def output(self) -> InventoryOutput:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from msgspec import Struct
@@ -58,30 +59,16 @@ PARTS_AT_ONCE = 512
 ATTEMPTS = 2
 
 
-class InventorySettings(TypedDict, total=False):
-    """How tables are read and written.
-
-    `progress` is called with one line of text before each step. `partition_types` are the types of
-    Hive partition columns, by table and column.
-    """
-
-    depth: str
-    form: str
-    options: Mapping[str, Any] | None
-    partition_types: Mapping[str, Mapping[str, str]]
-    progress: Callable[[str], None] | None
-
-
 def inventory(
     spark: SparkSession,
     tables: Named,
     *,
     depth: str = "files",
-    options: Mapping[str, Any] | None = None,
+    storage: Mapping[str, object] | None = None,
 ) -> DataFrame:
     """One row per container of the tables; one row with an `error` per part that is unreadable."""
     chosen = depth_named(depth)
-    results = list(Opener(chosen).open_all(sources_of(tables, options)))
+    results = list(Opener(chosen).open_all(sources_of(tables, storage)))
     opened = [result for result in results if isinstance(result, OpenedTable)]
     frame = spread(spark, opened).mapInArrow(reading_what_can_be_read(chosen), ddl(SCHEMA))
     lost = [
@@ -95,7 +82,15 @@ def inventory(
 
 
 def write_inventory(
-    spark: SparkSession, tables: Named, output: str, **settings: Unpack[InventorySettings]
+    spark: SparkSession,
+    tables: Named,
+    output: str,
+    *,
+    form: str = "parquet",
+    depth: str = "files",
+    storage: Mapping[str, object] | None = None,
+    partition_types: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+    progress: Callable[[str], None] | None = None,
 ) -> InventoryRun:
     """Bring the inventory at `output` up to date.
 
@@ -103,19 +98,19 @@ def write_inventory(
     started again: it continues with the tables that are missing.
     """
     started = perf_counter()
-    place = inventory_at(output, settings.get("form", "parquet"))
-    depth = depth_named(settings.get("depth", "files"))
-    sources = sources_of(tables, settings.get("options"))
-    run = _Run(spark, place, depth, settings.get("progress") or (lambda _: None))
+    place = inventory_at(output, form)
+    chosen = depth_named(depth)
+    sources = sources_of(tables, storage)
+    run = _Run(spark, place, chosen, progress or (lambda _: None))
     earlier = place.complete_rows(spark)
-    lines = run.read_tables(sources, Opener(depth, earlier, settings.get("partition_types", {})))
+    lines = run.read_tables(sources, Opener(chosen, earlier, partition_types))
     run.record_rollbacks(lines, {row.table: row for row in earlier.values()})
     report = InventoryRun(
         tuple(lines[source.name] for source in sources),
         place.containers,
         place.tables,
         place.form,
-        depth,
+        chosen,
         perf_counter() - started,
     )
     return masked(report)

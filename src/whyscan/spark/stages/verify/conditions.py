@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.errors import WhyscanError
-from whyscan.planning.plan.request import bind_request
+from whyscan.planning.plan.request import PlanTerms, bind_request
 from whyscan.spark.stages.verify.nanoseconds import has_nanoseconds, in_ticks
 from whyscan.tables.parquet.metadata_columns import FILE_PATH
 from whyscan.tree.nodes import Column
@@ -16,7 +16,7 @@ from whyscan.tree.rendering import to_sql
 from whyscan.tree.types import IntervalType, NullType, OtherType, StructType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from whyscan.planning.plan.scan_plan import Options
     from whyscan.tables.snapshot import Snapshot
@@ -54,18 +54,18 @@ class PredicateText(Struct, frozen=True):
 
 
 def questions(
-    snapshot: Snapshot, conditions: Sequence[PredicateText], terms: Mapping[str, Any]
+    snapshot: Snapshot, conditions: Sequence[PredicateText], terms: PlanTerms
 ) -> tuple[CheckedPredicate, ...]:
     """Each distinct predicate; one that cannot be bound does not stop the others."""
     return tuple(_question(snapshot, condition, terms) for condition in dict.fromkeys(conditions))
 
 
-def _question(
-    snapshot: Snapshot, condition: PredicateText, terms: Mapping[str, Any]
-) -> CheckedPredicate:
+def _question(snapshot: Snapshot, condition: PredicateText, terms: PlanTerms) -> CheckedPredicate:
     text, dialect = condition.text, condition.dialect
     try:
-        predicate, options = bind_request(snapshot, text, (), {**terms, "dialect": dialect})
+        dialect_terms = PlanTerms(**terms)
+        dialect_terms["dialect"] = dialect
+        predicate, options = bind_request(snapshot, text, (), dialect_terms)
         for column in predicate.columns():
             if (why := _why_not_comparable(column)) is not None:
                 return CheckedPredicate(text, dialect, why=why)

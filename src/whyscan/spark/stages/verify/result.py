@@ -21,6 +21,7 @@ from whyscan.fields import (
 )
 from whyscan.reports.levels import RowsMatched
 from whyscan.reports.values import JsonValue
+from whyscan.reports.words import short_repr
 
 FINE = 0
 UNSOUND = 1
@@ -285,6 +286,14 @@ class Verification(Record, frozen=True):
         tuple[UncheckedTable, ...],
         Meta(description="Tables and queries of which nothing could be checked."),
     ] = ()
+
+    def __str__(self) -> str:
+        from whyscan.spark.stages.verify.text import text
+
+        return text(self)
+
+    def __repr__(self) -> str:
+        return short_repr(self)
 
     @property
     def sound(self) -> bool:

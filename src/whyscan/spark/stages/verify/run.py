@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +12,7 @@ from msgspec import Struct, field
 from whyscan.errors import CorruptFile, UsageError, WhyscanError
 from whyscan.planning.plan.matching_rows import group_rows
 from whyscan.planning.plan.planner import make_plan, total
+from whyscan.planning.plan.request import PlanTerms
 from whyscan.reports.levels import rows_matched
 from whyscan.spark.stages.verify import lies, native_reader, recorded, verdicts
 from whyscan.spark.stages.verify.conditions import CheckedPredicate, measured, questions
@@ -44,7 +45,7 @@ class VerifySettings(Struct, frozen=True):
     compare with, None for all that read the format; `duckdb_python` and `trino` are their options.
     """
 
-    terms: Mapping[str, Any] = field(default_factory=dict)
+    terms: PlanTerms = field(default_factory=PlanTerms)
     columns: tuple[str, ...] = ()
     at_most_files: int | None = None
     engines: tuple[str, ...] | None = None

@@ -84,7 +84,7 @@ def workload_frame(
     dialect: str = "spark",
     *,
     form: str | None = None,
-    options: Mapping[str, Any] | None = None,
+    storage: Mapping[str, object] | None = None,
     types: Types = NO_TYPES,
 ) -> DataFrame:
     """The queries of files, folders and globs, read by executors, as rows of `ROWS`."""
@@ -98,7 +98,7 @@ def workload_frame(
                 _decoding(dialect, chosen, columns), _ENTRIES
             )
             return entries.repartition(most, "text").mapInArrow(_gathering, SQL_SCHEMA)
-        logs = find_logs(paths, options)
+        logs = find_logs(paths, storage)
         tasks = max(1, min(-(-sum(map(_size, logs)) // BYTES_A_TASK), most))
         work = [packed(tuple(bundle)) for bundle in _bundles(logs, min(len(logs), tasks))]
         bundles = spark.createDataFrame(pa.table({"work": pa.array(work, pa.binary())}))

@@ -73,18 +73,18 @@ def read_workload(
     dialect: str = "spark",
     *,
     form: str | None = None,
-    options: Mapping[str, Any] | None = None,
+    storage: Mapping[str, object] | None = None,
     types: Types = NO_TYPES,
 ) -> Workload:
     """The queries of files, folders and globs, each distinct text once.
 
     `dialect` is the dialect of texts whose log names none. `form` is the kind of the files; None
-    means that their content decides. `options` are storage options. `types` are column types by
+    means that their content decides. `storage` are storage options. `types` are column types by
     table name: with them, more filters of event logs can be read.
     """
     dialect_named(dialect)
     chosen = None if form is None else log_kind_named(form)
-    logs = find_logs(paths, options)
+    logs = find_logs(paths, storage)
     return gathered(chain.from_iterable(read_log(log, dialect, chosen, types) for log in logs))
 
 
