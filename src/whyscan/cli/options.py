@@ -27,7 +27,7 @@ GATE_FAILED = 1
 _LONGEST = 1 << 26
 
 
-class Terms(TypedDict):
+class TermOptions(TypedDict):
     """How the predicate is read and how deep the metadata is read: arguments of the facade."""
 
     dialect: str
@@ -282,7 +282,7 @@ def opened(places: str | Sequence[str], arguments: Mapping[str, Any]) -> Table:
     )
 
 
-def terms(arguments: Mapping[str, Any]) -> Terms:
+def terms(arguments: Mapping[str, Any]) -> TermOptions:
     """Return how the predicate is read and how deep the metadata is read."""
     return {
         "dialect": arguments["dialect"],
