@@ -43,6 +43,7 @@ def write_lake(folder: Path) -> None:
     """All of them; each stands for one habit of real tables."""
     _readings(folder / "readings")
     _events(folder / "events")
+    _codes(folder / "codes")
     _shops(folder / "shops")
     _accounts(folder / "accounts")
     _clicks(folder / "clicks")
@@ -76,6 +77,13 @@ def _events(folder: Path) -> None:
             for n, stats in enumerate([*told, uncounted, nothing, upside_down])
         )
     )
+
+
+def _codes(folder: Path) -> None:
+    """Numbers, and a writer that wrote text for their bounds."""
+    table = DeltaTable(folder).create({"code": "long"})
+    recorded = [bounds("code", 0, 9), bounds("code", "ten", "twenty"), bounds("code", 30, 39)]
+    table.commit(*(table.add(f"part-{n}", s, size=LARGE) for n, s in enumerate(recorded)))
 
 
 def _shops(folder: Path) -> None:

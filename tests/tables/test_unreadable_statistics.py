@@ -210,3 +210,21 @@ def _is_a_cut(value: bytes) -> bool:
     except UnicodeDecodeError as error:
         return error.reason == "unexpected end of data"
     return True
+
+
+def test_every_report_counts_the_statistics_that_cannot_be_read(tmp_path):
+    for name in ("a", "b"):
+        pq.write_table(pa.table({"s": ["m"]}), tmp_path / f"{name}.parquet")
+        set_statistics(tmp_path / f"{name}.parquet", 0, lower=b"\xff", upper=b"\xff", null_count=0)
+    table = whyscan.open(tmp_path)
+
+    of_table = table.explain("s = 'm'")
+    of_statement = whyscan.explain_sql("SELECT * FROM t WHERE s = 'm'", {"t": table})
+    stats = table.stats()
+
+    for report in (of_table, of_statement.scans[0].report):
+        [finding] = [f for f in report.findings if f.code == "UNREADABLE_STATISTICS"]
+        assert finding.message.startswith("2 statistics cannot be read"), finding
+        assert finding.evidence == {"statistics": 2}
+    assert "2 statistics cannot be read" in " ".join(str(of_statement).split())
+    assert stats.unchecked == (("row_groups", "2 statistics cannot be read"),)

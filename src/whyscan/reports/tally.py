@@ -108,6 +108,7 @@ class Workings(Struct, frozen=True):
     `maybe_nan` names the float columns for which possible NaN values alone keep a container.
     `old_bytes` are the bytes of files under an old partition spec. `blind` counts the files without
     statistics whose footers were opened, `blind_kept` those of them that the footers keep.
+    `unreadable` counts the statistics of files and row groups that cannot be read.
     `missing_statistics` counts the files that lack asserted statistics, None if no statistics are
     asserted.
     """
@@ -115,6 +116,7 @@ class Workings(Struct, frozen=True):
     conjuncts: tuple[ConjunctCount, ...]
     coverage: tuple[Coverage, ...]
     contradictions: int
+    unreadable: int
     listed: int
     wanted: int
     closed: int
@@ -136,6 +138,7 @@ class Workings(Struct, frozen=True):
             conjuncts=count_conjuncts(plan),
             coverage=coverage(plan),
             contradictions=_contradictions(evidence),
+            unreadable=evidence.files.unreadable + (0 if groups is None else groups.unreadable),
             listed=evidence.files.count,
             wanted=evidence.file_count(evidence.by_partition.kept),
             closed=evidence.closed_files,
@@ -156,6 +159,7 @@ class Workings(Struct, frozen=True):
             conjuncts=tuple(map(add, self.conjuncts, other.conjuncts)),
             coverage=tuple(map(add, self.coverage, other.coverage)),
             contradictions=self.contradictions + other.contradictions,
+            unreadable=self.unreadable + other.unreadable,
             listed=self.listed + other.listed,
             wanted=self.wanted + other.wanted,
             closed=self.closed + other.closed,

@@ -1,4 +1,4 @@
-"""Findings about statistics: missing, truncated, without NaN counts, or contradictory."""
+"""Findings about statistics: missing, truncated, without NaN counts, contradictory, unreadable."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ def statistics(facts: Facts) -> Iterator[Finding]:
     yield from _truncated(facts)
     yield from _nan_uncounted(facts)
     yield from _contradictory(facts)
+    yield from _unreadable(facts)
 
 
 def _absent(facts: Facts) -> Iterator[Finding]:
@@ -207,4 +208,17 @@ def _contradictory(facts: Facts) -> Iterator[Finding]:
             "the upper one, or more NULLs than rows) and said nothing",
             "find out which writer made them: engines that trust them lose rows",
             {"statistics": contradictions},
+        )
+
+
+def _unreadable(facts: Facts) -> Iterator[Finding]:
+    unreadable = facts.workings.unreadable
+    if unreadable:
+        yield Finding(
+            Code.UNREADABLE_STATISTICS,
+            Severity.WARNING,
+            f"{counted(unreadable, 'statistic')} cannot be read (text that is not UTF-8, a number "
+            "outside of its type) and said nothing",
+            "find out which writer made them, and rewrite those files",
+            {"statistics": unreadable},
         )

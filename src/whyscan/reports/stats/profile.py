@@ -17,7 +17,7 @@ from whyscan.planning.why.overlap_depth import overlap
 from whyscan.reports.report import Effort, Subject, Unchecked
 from whyscan.reports.stats.columns import ColumnStats, ReadTable, column_stats
 from whyscan.reports.stats.distribution import Distribution, of_array
-from whyscan.reports.words import short_repr
+from whyscan.reports.words import counted, short_repr
 from whyscan.tree.zones import zone
 
 if TYPE_CHECKING:
@@ -88,7 +88,8 @@ def profile(snapshot: Snapshot, names: Sequence[str] | None = None, *, full: boo
             hint="name the columns to measure",
         )
     files = snapshot.files(columns, zone("UTC"))
-    groups, unchecked = _open_row_groups(snapshot, files, columns, full=full)
+    groups, unopened = _open_row_groups(snapshot, files, columns, full=full)
+    unchecked = (*unopened, *_unreadable(files, groups))
     read = ReadTable(snapshot, files, groups)
     above = snapshot.manifests()
     measured = sorted((column_stats(read, column) for column in columns), key=_pruning_order)
@@ -117,6 +118,16 @@ def profile(snapshot: Snapshot, names: Sequence[str] | None = None, *, full: boo
             round(perf_counter() - started, 6),
         ),
     )
+
+
+def _unreadable(files: Files, groups: RowGroups | None) -> Iterator[tuple[str, str]]:
+    """Yield how many statistics of a level cannot be read."""
+    for level, count in (
+        ("files", files.unreadable),
+        ("row_groups", 0 if groups is None else groups.unreadable),
+    ):
+        if count:
+            yield level, f"{counted(count, 'statistic')} cannot be read"
 
 
 def _open_row_groups(
