@@ -39,6 +39,7 @@ def explain_sql(
     full: bool = False,
     assume_no_nan: bool = False,
     verbose: bool = False,
+    assert_stats: bool = False,
     spark: SparkSession | None = None,
 ) -> StatementReport:
     """Report what every scan of a statement reads, and why.
@@ -56,6 +57,8 @@ def explain_sql(
     - `full` opens all metadata, so that every number is exact.
     - `assume_no_nan` assumes that no value is NaN.
     - `verbose` lists every live file of each scan; every manifest is opened for it.
+    - `assert_stats` counts the files of each scan's snapshot without statistics for the columns
+      that filter the scan.
     - With `spark`, the executors of that session read the metadata and plan each scan. The report
       is the same.
     """
@@ -66,6 +69,7 @@ def explain_sql(
         "full": full,
         "assume_no_nan": assume_no_nan,
         "verbose": verbose,
+        "assert_stats": assert_stats,
     }
     lake = Lake(tables, storage, partition_types)
     return explain_lake(
@@ -94,6 +98,7 @@ def explain_lake(
     explain_options = ExplainOptions(
         resolve=resolve,
         verbose=terms.get("verbose", False),
+        assert_stats=bool(terms.get("assert_stats", False)),
         planner=IN_PROCESS_PLANNER if spark is None else _spark_planner(spark),
     )
     with limited():

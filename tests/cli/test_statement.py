@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from support.statement_reports import valid
@@ -193,3 +195,21 @@ def test_a_predicate_alone_imports_nothing_of_statements(lake):
     )
 
     assert run.stdout.splitlines()[-1] == ""
+
+
+@pytest.mark.parametrize("option", [("--assert-stats",), ("--assert-stats-of", "t")])
+def test_statistics_are_asserted_in_files_that_the_statement_does_not_read(
+    tmp_path, whyscan, option
+):
+    for month in (1, 2):
+        (tmp_path / f"month={month}").mkdir()
+        path = tmp_path / f"month={month}" / "a.parquet"
+        pq.write_table(pa.table({"x": [1, 9]}), path, write_statistics=month == 1)
+    sql = "SELECT * FROM t WHERE month = 1 AND x > 1"
+    arguments = ("explain", "--sql", sql, "--table", f"t={tmp_path}", *option)
+
+    ran = whyscan(*arguments)
+
+    assert ran.code == 1, ran.err
+    words = " ".join(ran.out.split())
+    assert "1 of 2 files lack statistics of x: month=2/a.parquet" in words

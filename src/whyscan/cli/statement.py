@@ -68,7 +68,7 @@ def _report(sql: str, arguments: Mapping[str, Any]) -> StatementReport:
     terms: PlanTerms = {
         **options.terms(arguments),
         "verbose": arguments["verbose"],
-        "assert_stats": False,
+        "assert_stats": bool(arguments["assert_stats"] or arguments["assert_stats_of"]),
     }
     resolve = arguments["resolve_limit"] if arguments["resolve_joins"] else None
     with Progress() as progress:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from whyscan.planning.plan.request import filtered_columns
 from whyscan.statements.changes.targets import notes, rewrite
 from whyscan.statements.concurrency import in_parallel
 from whyscan.statements.findings import findings, united
@@ -40,11 +41,13 @@ class ExplainOptions(Struct, frozen=True):
 
     `resolve` is a number of rows: scans that keep at most so many rows are read, and their values
     filter the scans that they are joined with. None reads no row. `verbose` lists every live file.
-    `planner` plans the scans.
+    `assert_stats` counts the files of every scanned snapshot that lack statistics. `planner` plans
+    the scans.
     """
 
     resolve: int | None = None
     verbose: bool = False
+    assert_stats: bool = False
     planner: Planner = IN_PROCESS_PLANNER
 
 
@@ -66,7 +69,9 @@ def explain_statement(
     leaves = placed_scans(statement)
     scan_shortcuts = _scan_shortcuts(statement.query, leaves)
     joined = joined_columns_of(statement.query)
-    static = _planned(leaves, statement, joined, scan_shortcuts)
+    static = _planned(
+        leaves, statement, joined, scan_shortcuts, assert_stats=explain_options.assert_stats
+    )
     shortcut_plans = _shortcut_plans(static, scan_shortcuts)
     dynamics = Dynamics(
         statement, joined, static, _subquery_values(statement.query, scan_shortcuts, shortcut_plans)
@@ -123,6 +128,8 @@ def _planned(
     statement: BoundStatement,
     joined: JoinedColumns,
     scan_shortcuts: Mapping[str, Shortcut],
+    *,
+    assert_stats: bool,
 ) -> list[PlannedScan]:
     """Plan each scan, with statistics of the columns that any scan of its table needs.
 
@@ -146,6 +153,10 @@ def _planned(
             projection=tuple((name,) for name in leaf.columns),
             measured=tuple(measured[id(leaf.base.snapshot)]),
         )
+        if assert_stats:
+            # A file that is not looked at may lack statistics.
+            complete = filtered_columns(scan_predicate, leaf.base.snapshot)
+            options = replace(options, complete=complete, full=True)
         return PlannedScan(
             leaf, statement.planner.plan(leaf.base.snapshot, scan_predicate, options)
         )

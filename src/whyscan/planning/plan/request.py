@@ -67,14 +67,21 @@ def _complete(
     """The named columns, else the predicate's, else all columns whose bounds writers record."""
     if not isinstance(asserted, bool):
         return leaf_columns(snapshot, list(asserted))
+    if predicate.columns():
+        return filtered_columns(predicate, snapshot)
     partitioned = {*snapshot.partition_sources}
-    if named := predicate.columns():
-        return tuple(c for c in named if c.path not in partitioned and c.path[0] != "_metadata")
     return tuple(
         column
         for column in leaf_columns(snapshot)
         if column.path not in partitioned and snapshot.recording(column).collected is Collected.YES
     )
+
+
+def filtered_columns(predicate: Predicate, snapshot: Snapshot) -> tuple[Column, ...]:
+    """The columns of the predicate that need statistics: no partition and no pseudo-column."""
+    partitioned = {*snapshot.partition_sources}
+    columns = predicate.columns()
+    return tuple(c for c in columns if c.path not in partitioned and c.path[0] != "_metadata")
 
 
 def leaf_columns(snapshot: Snapshot, names: Sequence[str] | None = None) -> tuple[Column, ...]:

@@ -120,14 +120,14 @@ def profile(snapshot: Snapshot, names: Sequence[str] | None = None, *, full: boo
     )
 
 
-def _unreadable(files: Files, groups: RowGroups | None) -> Iterator[tuple[str, str]]:
+def _unreadable(files: Files, groups: RowGroups | None) -> Iterator[Unchecked]:
     """Yield how many statistics of a level cannot be read."""
     for level, count in (
         ("files", files.unreadable),
         ("row_groups", 0 if groups is None else groups.unreadable),
     ):
         if count:
-            yield level, f"{counted(count, 'statistic')} cannot be read"
+            yield Unchecked(level, f"{counted(count, 'statistic')} cannot be read")
 
 
 def _open_row_groups(
