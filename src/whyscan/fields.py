@@ -19,6 +19,8 @@ class TextKind(StrEnum):
     """SQL. Its literals are hidden."""
     SENTENCE = "sentence"
     """Words for people, which may quote SQL. The literals of the predicate are hidden."""
+    ERROR = "error"
+    """An error that may quote any text. Only its first words stay."""
     VALUE = "value"
     """A value of the table, as text. It is hidden."""
     PATH = "path"
@@ -31,6 +33,7 @@ class TextKind(StrEnum):
 
 Sql: TypeAlias = Annotated[str, TextKind.SQL]
 Sentence: TypeAlias = Annotated[str, TextKind.SENTENCE]
+ErrorText: TypeAlias = Annotated[str, TextKind.ERROR]
 Value: TypeAlias = Annotated[str, TextKind.VALUE]
 FilePath: TypeAlias = Annotated[str, TextKind.PATH]
 Name: TypeAlias = Annotated[str, TextKind.NAME]

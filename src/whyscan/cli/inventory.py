@@ -45,6 +45,7 @@ SOME_FAILED = 3
 @MASTER
 @options.STORAGE
 @options.form("text", "json")
+@options.REDACT
 def inventory(places: tuple[str, ...], **arguments: Any) -> int:
     """Write a row for each container of every TABLE: manifests, files, row groups.
 
@@ -55,6 +56,8 @@ def inventory(places: tuple[str, ...], **arguments: Any) -> int:
     Exit codes: 0 fine, 2 wrong usage, 3 a table could not be read.
     """
     run = _run_inventory(places, arguments)
+    if arguments["redact"]:
+        run = run.redacted()
     if arguments["form"] == "json":
         from whyscan.reports.document import to_json
 

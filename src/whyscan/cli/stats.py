@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 @options.STORAGE
 @options.form("text", "json", "html")
 @options.OUTPUT
+@options.REDACT
 def stats(table: str, columns: tuple[str, ...], **arguments: Any) -> None:
     """How the files of TABLE lie: bounds, overlap, sizes; the columns that prune best first.
 
@@ -31,6 +32,8 @@ def stats(table: str, columns: tuple[str, ...], **arguments: Any) -> None:
         opened = options.opened(table, arguments)
         progress.watch(opened.snapshot.traffic)
         table_stats = opened.stats(select=list(columns) or None, full=arguments["full"])
+    if arguments["redact"]:
+        table_stats = table_stats.redacted()
     options.deliver(
         lambda page: _rendered(table_stats, arguments["form"], page), arguments["output"]
     )

@@ -117,6 +117,7 @@ WORKLOAD = "its queries name their tables and conditions; --table says where the
 @options.STORAGE
 @options.form(*FORMS)
 @options.OUTPUT
+@options.REDACT
 def verify(places: tuple[str, ...], **arguments: Any) -> int:
     """Hold the plans of PREDICATEs, and the statistics of TABLE, against its rows.
 
@@ -128,7 +129,8 @@ def verify(places: tuple[str, ...], **arguments: Any) -> int:
     """
     _check_names(arguments)
     result = _of_workload(places, arguments) if arguments["logs"] else _of_table(places, arguments)
-    options.deliver(lambda page: _rendered(result, arguments["form"], page), arguments["output"])
+    shown = result.redacted() if arguments["redact"] else result
+    options.deliver(lambda page: _rendered(shown, arguments["form"], page), arguments["output"])
     return result.exit_code
 
 

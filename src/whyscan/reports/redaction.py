@@ -1,10 +1,17 @@
-"""Redaction: a report without literals of the predicate and values of the table, for sharing.
+"""Redaction: a record without literals of the predicate and values of the table, for sharing.
+
+The kind of a field says what becomes of its text (`whyscan.fields.TextKind`):
 
 | what | becomes |
 |---|---|
 | a literal, wherever SQL is shown | `?` |
+| a value of the table | `?` |
 | a partition value, in its column and in paths | a pseudonym that lasts for one run |
-| bounds | their ranks among all bounds of the column |
+| bounds of files | their ranks among all bounds of the column |
+
+A record names in `QUOTED` its SQL text and the dialect of it, as attributes: the sentences of the
+record and of its parts may quote that text. `REDACTION_NOTE` of a record is added to its notes.
+`REDACTED_AS` names fields that are replaced by another field of the record.
 """
 
 from __future__ import annotations
@@ -13,25 +20,29 @@ import hmac
 import re
 import secrets
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from operator import attrgetter
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, cast, get_args, get_origin
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec.structs import replace
 
+from whyscan.fields import Record, TextKind
 from whyscan.predicate.syntax.redact import HIDDEN, literals, without_literals
+from whyscan.reports.findings import Finding
+from whyscan.reports.listing import Listing
+from whyscan.reports.schema import field_type
 from whyscan.tree.types import BIGINT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from whyscan.reports.conjuncts import ConjunctLine, PartLine
     from whyscan.reports.file_bounds import ColumnBounds
     from whyscan.reports.file_evidence import Cause
-    from whyscan.reports.findings import Finding
-    from whyscan.reports.gates import Assertion
-    from whyscan.reports.listing import Listing
-    from whyscan.reports.report import Report
+
+R = TypeVar("R", bound=Record)
 
 _VALUE_IN_PATH = re.compile(r"(?<==)[^/]+(?=/)")
 _SETTING = "ALTER TABLE "
@@ -44,40 +55,91 @@ def new_key() -> bytes:
     return secrets.token_bytes(32)
 
 
-def redacted(report: Report, key: bytes | None = None) -> Report:
-    """Return the report without literals and values."""
-    hide = Redactor(report.question.predicate, report.question.dialect, key or new_key())
-    return replace(
-        report,
-        question=replace(report.question, predicate=hide.sql(report.question.predicate)),
-        removals=tuple(
-            replace(r, conjunct=None if r.conjunct is None else hide.sql(r.conjunct))
-            for r in report.removals
-        ),
-        conjuncts=tuple(hide.conjunct(line) for line in report.conjuncts),
-        residual=None if report.residual is None else hide.sql(report.residual),
-        findings=tuple(hide.finding(finding) for finding in report.findings),
-        listing=None if report.listing is None else hide.listing(report.listing),
-        assertions=tuple(_without_names(assertion) for assertion in report.assertions),
-        missing_statistics=None,
-        notes=(*report.notes, "values are redacted: ? is a literal, bounds are ranks"),
-    )
-
-
-def _without_names(assertion: Assertion) -> Assertion:
-    """Remove the file names of a gate, because a path may contain partition values."""
-    if assertion.missing_statistics is None:
-        return assertion
-    return replace(assertion, missing_statistics=replace(assertion.missing_statistics, examples=()))
+def redacted(record: R, key: bytes | None = None) -> R:
+    """Return the record without literals and values."""
+    return cast("R", Redactor(key or new_key()).record(record))
 
 
 class Redactor:
-    """The patterns that hide the literals of one predicate, and the key of pseudonyms."""
+    """The patterns that hide the literals of some SQL texts, and the key of pseudonyms."""
 
-    def __init__(self, question: str, dialect: str, key: bytes) -> None:
+    def __init__(
+        self,
+        key: bytes,
+        dialect: str = "spark",
+        net: tuple[tuple[re.Pattern[str], str], ...] = (),
+    ) -> None:
         self._key = key
         self._dialect = dialect
-        self._net = list(_literal_patterns(question, dialect))
+        self._net = net
+
+    def record(self, record: Record) -> Record:
+        """Return a record without literals and values."""
+        if isinstance(record, Finding):
+            return self._inside(record).finding(record)
+        kind, hide = type(record), self._inside(record)
+        new = {
+            name: hide.value_of(getattr(record, name), field_type(kind, name))
+            for name in record.__struct_fields__
+        }
+        new |= {name: new[other] for name, other in getattr(record, "REDACTED_AS", {}).items()}
+        if note := getattr(record, "REDACTION_NOTE", None):
+            new["notes"] = (*new["notes"], note)
+        return replace(record, **new)
+
+    def _inside(self, record: Record) -> Redactor:
+        """Return the redactor for the fields of a record, which may quote its SQL text."""
+        quoted = getattr(record, "QUOTED", None)
+        if quoted is None:
+            return self
+        sql, dialect = (attrgetter(name)(record) if name else self._dialect for name in quoted)
+        return Redactor(self._key, dialect, (*self._net, *_literal_patterns(sql, dialect)))
+
+    def value_of(self, value: Any, kind: Any) -> Any:
+        """Return the value of a field of a type without literals and values."""
+        if value is None:
+            return None
+        if isinstance(value, Record):
+            return self.record(value)
+        if isinstance(value, Listing):
+            return self.listing(value)
+        origin, arguments = get_origin(kind), get_args(kind)
+        if origin is Annotated:
+            text_kind = next((m for m in arguments[1:] if isinstance(m, TextKind)), None)
+            plain = self.value_of(value, arguments[0])
+            return self._text_of(plain, text_kind) if text_kind else plain
+        if origin in {Union, UnionType}:
+            return self._alternative(value, arguments)
+        if origin is tuple:
+            return tuple(self.value_of(item, arguments[0]) for item in value)
+        if origin is Mapping:
+            return {name: self.value_of(item, arguments[1]) for name, item in value.items()}
+        return value
+
+    def _alternative(self, value: Any, kinds: tuple[Any, ...]) -> Any:
+        """A value of the table is hidden, whatever its type; other texts by their kind."""
+        if any(TextKind.VALUE in get_args(kind) for kind in kinds):
+            return HIDDEN
+        for kind in kinds:
+            base = get_args(kind)[0] if get_origin(kind) is Annotated else kind
+            if isinstance(value, get_origin(base) or base):
+                return self.value_of(value, kind)
+        return value
+
+    def _text_of(self, text: str, kind: TextKind) -> str:
+        match kind:
+            case TextKind.SQL:
+                return self.sql(text) if text else text
+            case TextKind.SENTENCE:
+                return self.text(text)
+            case TextKind.ERROR:
+                return text.split(":", 1)[0].split("'", 1)[0].strip()
+            case TextKind.VALUE:
+                return HIDDEN
+            case TextKind.PATH:
+                return self._path(text)
+            case TextKind.NAME | TextKind.WORD:
+                return text
 
     def sql(self, text: str) -> str:
         return without_literals(text, self._dialect)
@@ -92,13 +154,6 @@ class Redactor:
         """Return a pseudonym; without the key, which is discarded, the value cannot be derived."""
         digest = hmac.digest(self._key, value.encode("utf-8", "surrogatepass"), "sha256")
         return f"~{digest.hex()[:8]}"
-
-    def conjunct(self, line: ConjunctLine) -> ConjunctLine:
-        parts = tuple(map(self._part, line.parts))
-        return replace(line, sql=self.sql(line.sql), why=self.text(line.why), parts=parts)
-
-    def _part(self, part: PartLine) -> PartLine:
-        return replace(part, sql=self.sql(part.sql), parts=tuple(map(self._part, part.parts)))
 
     def finding(self, finding: Finding) -> Finding:
         """Hide the literals of a finding, also those of its rewrite; a table setting has none."""

@@ -122,6 +122,8 @@ class Report(Record, frozen=True, rename={"overlap": "mechanisms"}):
 
     OMITTED: ClassVar = ("listing", "missing_statistics")
     FLAT: ClassVar = ("question",)
+    QUOTED: ClassVar = ("question.predicate", "question.dialect")
+    REDACTION_NOTE: ClassVar = "values are redacted: ? is a literal, bounds are ranks"
     OPTIONAL: ClassVar = ("selection",)
     COMPUTED: ClassVar = {"result": "result", "proofs": "proofs", "files": "live_files"}
     ONE_PER_LINE: ClassVar = ("files",)

@@ -186,6 +186,7 @@ class StatementReport(Record, frozen=True):
 
     OMITTED: ClassVar = ("seconds",)
     COMPUTED: ClassVar = {"metadata": "metadata", "result": "result"}
+    QUOTED: ClassVar = ("sql", "dialect")
 
     sql: Sql
     dialect: Name
@@ -248,7 +249,7 @@ class StatementReport(Record, frozen=True):
 
     def redacted(self) -> StatementReport:
         """The same report without literals and values, for sharing."""
-        from whyscan.statements.reports.redaction import redacted
+        from whyscan.reports.redaction import redacted
 
         return redacted(self)
 

@@ -58,6 +58,12 @@ class TableStats(
     unchecked: tuple[Unchecked, ...]
     metadata: Effort
 
+    def redacted(self) -> TableStats:
+        """Return the same statistics without values, for sharing."""
+        from whyscan.reports.redaction import redacted
+
+        return redacted(self)
+
     def __str__(self) -> str:
         from whyscan.reports.stats.text import text
 

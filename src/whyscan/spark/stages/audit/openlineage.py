@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from whyscan.predicate.syntax.redact import HIDDEN, without_literals
 from whyscan.reports.document import version
-from whyscan.reports.redaction import Redactor, new_key
+from whyscan.reports.redaction import redacted
 from whyscan.spark.stages.audit.by_shape import digest, files_read, shown
 from whyscan.spark.stages.audit.totals import total
 
@@ -130,7 +130,7 @@ def _error(line: QueryLine) -> Json:
     if shown(line) == HIDDEN:
         message = "the query could not be audited"
     else:
-        message = Redactor(line.sql, line.dialect, new_key()).text(line.error or "")
+        message = redacted(line).error or ""
     return _facet("errorMessage", message=message, programmingLanguage="SQL")
 
 

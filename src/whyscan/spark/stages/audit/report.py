@@ -57,6 +57,7 @@ class AuditedScan(Record, frozen=True):
 
     OMITTED: ClassVar = ("work",)
     COMPUTED: ClassVar = {"work": "most_work"}
+    QUOTED: ClassVar = ("predicate", "")
 
     name: Name
     alias: Name
@@ -121,8 +122,10 @@ class QueryLine(Record, frozen=True):
     bytes of a table are unknown. `error` is why not all its tables could be audited.
     """
 
+    QUOTED: ClassVar = ("sql", "dialect")
+
     sql: Sql
-    shape: Annotated[Sql, Meta(description="The text with ? for each literal.")]
+    shape: Annotated[Name, Meta(description="The text with ? for each literal.")]
     dialect: Name
     times: Annotated[int, Meta(ge=1, description="How often the query ran.")]
     first: datetime | None = None
@@ -194,7 +197,9 @@ class Drift(Record, frozen=True):
     `last_good` is the one before it. `unknown` says why they are None.
     """
 
-    shape: Sql
+    REDACTED_AS: ClassVar = {"sql": "shape"}
+
+    shape: Name
     sql: Sql
     table: Name
     before: Fraction
@@ -210,6 +215,8 @@ class Drift(Record, frozen=True):
 
 class AuditRun(Record, frozen=True, rename={"threshold": "drift_threshold"}):
     """One run of the audit: its id in the history, its time and its options."""
+
+    REDACTION_NOTE: ClassVar = "values are redacted: ? is a literal"
 
     id: Annotated[Name, Meta(description="The name of the run in a history.")]
     at: datetime
@@ -246,7 +253,7 @@ class Audit(Record, frozen=True):
 
     def redacted(self) -> Audit:
         """The same audit without literals and values, for sharing."""
-        from whyscan.spark.stages.audit.redaction import redacted
+        from whyscan.reports.redaction import redacted
 
         return redacted(self)
 

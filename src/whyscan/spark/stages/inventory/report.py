@@ -106,6 +106,12 @@ class InventoryRun(Record, frozen=True):
     depth: Word
     seconds: float
 
+    def redacted(self) -> InventoryRun:
+        """The same run without literals and values, for sharing."""
+        from whyscan.reports.redaction import redacted
+
+        return redacted(self)
+
     def __str__(self) -> str:
         from whyscan.spark.stages.inventory.text import text
 

@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from whyscan.fields import (
     Count,
+    ErrorText,
     FilePath,
     LevelName,
     Name,
@@ -76,7 +77,7 @@ class UnreadableFile(Record, frozen=True):
     """A data file whose rows could not be read, and why."""
 
     path: FilePath
-    why: Sentence
+    why: ErrorText
 
 
 class EngineComparison(StrEnum):
@@ -147,6 +148,7 @@ class PredicateProof(
     """
 
     COMPUTED: ClassVar = {"sound": "sound_if_evaluated"}
+    QUOTED: ClassVar = ("predicate", "dialect")
 
     predicate: Sql
     dialect: Name
@@ -273,7 +275,7 @@ class UncheckedTable(Record, frozen=True):
     """A table or a query that could not be checked at all, and why."""
 
     name: Name
-    why: Sentence
+    why: ErrorText
 
 
 class Verification(Record, frozen=True):
@@ -286,6 +288,12 @@ class Verification(Record, frozen=True):
         tuple[UncheckedTable, ...],
         Meta(description="Tables and queries of which nothing could be checked."),
     ] = ()
+
+    def redacted(self) -> Verification:
+        """The same verification without literals and values, for sharing."""
+        from whyscan.reports.redaction import redacted
+
+        return redacted(self)
 
     def __str__(self) -> str:
         from whyscan.spark.stages.verify.text import text

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from whyscan.fields import Count, Name, Record, Sentence, Value
+from whyscan.fields import Count, ErrorText, Name, Record, Value
 from whyscan.spark.stages.workload.query_shapes import shape_of
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Unparsed(Record, frozen=True):
 
     origin: Name
     text: Value
-    why: Sentence
+    why: ErrorText
     times: Count = 1
 
 
