@@ -110,8 +110,11 @@ def _is_between_value_borders(
     after = tokens[index + 1].token_type if index + 1 < len(tokens) else None
     if before is not None and before not in _BEFORE_A_VALUE:
         return False
-    if before is TokenType.NOT and index > 1 and not _begins_a_value(new_tokens[index - 2]):
+    behind_not = before is TokenType.NOT and index > 1
+    if behind_not and new_tokens[index - 2].token_type not in _BEFORE_A_VALUE:
         # A value stands before the NOT: the word is an operator, as in `x NOT BETWEEN -1 AND 1`.
+        return False
+    if tokens[index].token_type is TokenType.NOT and _is_before_a_name(tokens, index):
         return False
     if before is None and after is TokenType.OR:
         # For example CREATE OR REPLACE.
@@ -121,9 +124,13 @@ def _is_between_value_borders(
     return after is None or after in _AFTER_A_VALUE
 
 
-def _begins_a_value(token: Token) -> bool:
-    """Whether a value can begin behind the token: `AND NOT x`, but not `y NOT x`."""
-    return token.token_type in _BEFORE_A_VALUE
+def _is_before_a_name(tokens: Sequence[Token], index: int) -> bool:
+    """Whether the word after a NOT is a name: `NOT between = 1`, but not `not BETWEEN 1 AND 2`."""
+    word = tokens[index + 1] if index + 1 < len(tokens) else None
+    if word is None or not word.text.isidentifier():
+        return False
+    after = tokens[index + 2].token_type if index + 2 < len(tokens) else None
+    return after is None or after in _AFTER_A_VALUE - _SIGNS
 
 
 def check_numbers(tokens: Sequence[Token], text: str) -> None:

@@ -71,7 +71,7 @@ class Syntax(Struct, frozen=True):
 def parse(text: str, dialect: str = "spark") -> Syntax:
     """Parse a predicate text of a dialect. SyntaxProblem if it is not a condition."""
     language = dialect_named(dialect)
-    tokens, lists = tokens_.extract_long_lists(tokenize(text, language))
+    tokens, lists = tokens_.extract_long_lists(_tokens_of_condition(text, language))
     tokens_.check_depth(tokens, text)
     _check_is_condition(tokens, text)
     tree = _parse_tokens(tokens_.mark_calls(tokens), text, language)
@@ -139,6 +139,21 @@ def dialect_named(name: str) -> Dialect:
     near = difflib.get_close_matches(name.lower(), DIALECTS, n=1)
     hint = f"did you mean {near[0]}?" if near else "known dialects: " + ", ".join(DIALECTS)
     raise UsageError(f"unknown dialect {name!r}", hint=hint)
+
+
+def _tokens_of_condition(text: str, dialect: Dialect) -> list[Token]:
+    """The tokens of a predicate, whose first word is never a command: `show = 1`.
+
+    The tokenizer makes one string of what follows a command, so it gets another word.
+    """
+    tokens = tokenize(text, dialect)
+    if not tokens or tokens[0].token_type not in dialect.tokenizer_class.COMMANDS:
+        return tokens
+    first = tokens[0]
+    word = text[first.start : first.end + 1]
+    place = (first.line, first.col, first.start, first.end)
+    _, *rest = tokenize(text[: first.start] + "x" * len(word) + text[first.end + 1 :], dialect)
+    return [Token(TokenType.IDENTIFIER, word, *place), *rest]
 
 
 def tokenize(text: str, dialect: Dialect) -> list[Token]:
