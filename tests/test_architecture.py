@@ -145,6 +145,69 @@ def test_import_direction_is_noticed_in_every_spelling(module, source, wrong):
     assert bool(complaints) is wrong, complaints
 
 
+def spark_part_of(module: tuple[str, ...]) -> str | None:
+    """The sub-package of `spark/` that a dotted name belongs to; `shared` for its own modules."""
+    match module:
+        case ("whyscan", "spark", "stages", name, *_):
+            return name
+        case ("whyscan", "spark", ("plans" | "reading") as name, *_):
+            return name
+        case ("whyscan", "spark", _, *_):
+            return "shared"
+        case _:
+            return None
+
+
+# Each imports only from those on lines above it.
+SPARK_PARTS = ({"shared"}, {"plans", "reading"}, {"inventory", "workload"}, {"audit", "verify"})
+
+
+def wrong_imports_in_spark(source: str, module: tuple[str, ...], *, is_package: bool) -> list[str]:
+    line_of = {part: at for at, parts in enumerate(SPARK_PARTS) for part in parts}
+    package = module if is_package else module[:-1]
+    importer = spark_part_of(module)
+    return [
+        f"{'.'.join(module)}:{line} imports {'.'.join(name)}"
+        for line, name in imported(ast.parse(source), package)
+        if (target := spark_part_of(name)) not in {None, importer}
+        and line_of[target] >= line_of[importer]
+    ]
+
+
+def test_the_parts_of_spark_import_no_part_beside_or_behind_them():
+    """So there is no circle; audit and verify share what lies below both."""
+    door = {PACKAGE / "spark" / "__init__.py"}
+    wrong = [
+        complaint
+        for path in sorted({*(PACKAGE / "spark").rglob("*.py")} - door)
+        for complaint in wrong_imports_in_spark(
+            path.read_text("utf-8"), module_of(path), is_package=path.name == "__init__.py"
+        )
+    ]
+
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("module", "source", "wrong"),
+    [
+        ("spark.stages.audit.run", "from whyscan.spark.stages.workload.query import Query", False),
+        ("spark.stages.audit.run", "from whyscan.spark.stages.audit import history", False),
+        ("spark.stages.audit.run", "from whyscan.spark import jobs", False),
+        ("spark.stages.audit.run", "from whyscan.tables import snapshot", False),
+        ("spark.stages.audit.run", "from whyscan.spark.stages import verify", True),
+        ("spark.stages.workload.scans", "from whyscan.spark.stages.audit import totals", True),
+        ("spark.stages.workload.scans", "from ..inventory.rows import SCHEMA", True),
+        ("spark.jobs", "def f():\n    from whyscan.spark.plans import catalyst", True),
+    ],
+)
+def test_a_circle_between_parts_of_spark_is_noticed(module, source, wrong):
+    names = ("whyscan", *module.split("."))
+    complaints = wrong_imports_in_spark(source, names, is_package=False)
+
+    assert bool(complaints) is wrong, complaints
+
+
 def test_every_folder_and_root_module_is_a_known_part():
     folders = {path.parent.name for path in PACKAGE.glob("*/*.py")}
     modules = {path.stem for path in PACKAGE.glob("*.py")}

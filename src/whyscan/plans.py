@@ -44,9 +44,9 @@ class Plan(ScanPlan, frozen=True):
         """Return the matching rows as a DataFrame.
 
         `select` None means the planned columns, or all columns if none were planned. Spark's own
-        Parquet reader gets the list of files if it is proved to return the same rows. Otherwise the
-        data source `whyscan` reads them. `whyscan.spark.reader_of` returns which of the two is
-        used.
+        Parquet reader gets the list of files if it is proved to return the same rows. Otherwise
+        whyscan reads them in Spark's tasks. `whyscan.spark.reader_of` returns which of the two
+        readers is used.
         """
         from whyscan.spark.reading.frames import to_spark
 

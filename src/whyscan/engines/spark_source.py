@@ -14,12 +14,10 @@ import gc
 import json
 import os
 from functools import cache
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec import Struct
-from pyspark import cloudpickle
 from pyspark.sql.datasource import (
     DataSource,
     DataSourceReader,
@@ -46,7 +44,6 @@ if TYPE_CHECKING:
 
 NAME = "whyscan"
 PORTION_BYTES = 128 << 20
-HANDED_OVER = "handed_over"
 _STORAGE = "option."
 _OPTIONS = (
     "path",
@@ -67,47 +64,18 @@ _OPTIONS = (
 
 
 class SourcePlan(Struct, frozen=True):
-    """A plan for Spark: the schema that Spark sees, and one portion per task.
-
-    `keep_undecided`: rows that only Spark can decide are returned, because Spark applies the
-    predicate again.
-    """
+    """A plan for Spark: the schema that Spark sees, and one portion per task."""
 
     schema: StructType
     portions: tuple[Portion, ...]
-    keep_undecided: bool = False
 
 
 def make_source_plan(
-    everything: Portion,
-    evidence: Evidence,
-    about_bytes: int,
-    at_least: int,
-    *,
-    keep_undecided: bool = False,
+    everything: Portion, evidence: Evidence, about_bytes: int, at_least: int
 ) -> SourcePlan:
     """A whole plan, divided into portions for Spark's tasks."""
     schema = spark_schema(everything.result_columns.schema)
-    planned_portions = tuple(portions(everything, evidence, about_bytes, at_least))
-    return SourcePlan(schema, planned_portions, keep_undecided=keep_undecided)
-
-
-def hand_over(plan: SourcePlan, file: Path) -> None:
-    """Write a plan to a file; the option `handed_over` makes the source read it."""
-    file.write_bytes(cloudpickle.dumps(plan))  # type: ignore[no-untyped-call]
-
-
-def _handed_over(file: Path) -> SourcePlan:
-    """The plan that `hand_over` wrote, from a folder that only this user can enter.
-
-    A pickle can run code, and `OPTIONS` of SQL can name any file. Spark writes no file into such a
-    folder.
-    """
-    folder = file.parent.stat()
-    if folder.st_uid != os.getuid() or folder.st_mode & 0o077:
-        raise UsageError(f"the option {HANDED_OVER} is not for users")
-    plan: SourcePlan = cloudpickle.loads(file.read_bytes())
-    return plan
+    return SourcePlan(schema, tuple(portions(everything, evidence, about_bytes, at_least)))
 
 
 class WhyscanDataSource(DataSource):
@@ -159,8 +127,6 @@ class WhyscanDataSource(DataSource):
         return _NoStream()
 
     def _plan(self, columns: Sequence[str] | None) -> SourcePlan:
-        if (file := self.options.get(HANDED_OVER)) is not None:
-            return _handed_over(Path(file))
         options = LoadOptions.of(self.options)
         with with_variables(self.environment):
             plan = options.plan(columns if options.columns is None else options.columns)
@@ -270,7 +236,6 @@ class _PortionReader(DataSourceReader):
 
     def __init__(self, plan: SourcePlan) -> None:
         self._schema = plan.schema
-        self._keep_undecided = plan.keep_undecided
         self._portions: tuple[Portion, ...] = plan.portions
 
     def __getstate__(self) -> dict[str, Any]:
@@ -284,7 +249,7 @@ class _PortionReader(DataSourceReader):
         """The rows of a portion. Spark passes None for a plan without portions."""
         if not isinstance(partition, _Partition):
             return
-        rows = read_portion(partition.portion, keep_undecided=self._keep_undecided)
+        rows = read_portion(partition.portion)
         try:
             yield from SparkBatches(self._schema).of(rows)
         except WhyscanError as error:

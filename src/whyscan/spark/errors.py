@@ -24,13 +24,10 @@ from whyscan.errors import PredicateError, TextSpan, WhyscanError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pyspark.sql import DataFrame, Row
-
 P = ParamSpec("P")
 T = TypeVar("T")
 
 DIED = ("Python worker exited unexpectedly", "Python worker failed to connect back")
-ATTEMPTS = 3
 
 _MARK = "whyscan error: "
 _RAISED = re.compile(r"^(?:\S+: )?whyscan\.errors\.(\w+): (.*)$(?:\nhint: (.*)$)?", re.MULTILINE)
@@ -88,25 +85,14 @@ def uncarried() -> Iterator[None]:
     except WhyscanError:
         raise
     except Exception as error:
-        if not type(error).__module__.startswith(("pyspark.", "py4j.")):
+        if not is_spark_error(error):
             raise
         raise of_spark(error) from error
 
 
-def collected(frame: DataFrame) -> list[Row]:
-    """The rows of a job whose tasks may run again, with errors as in `uncarried`.
-
-    If a Python worker died, the job is started again: a local session retries no task.
-    """
-    for _ in range(ATTEMPTS - 1):
-        try:
-            return frame.collect()
-        except Exception as error:
-            if not any(words in str(error) for words in DIED):
-                with uncarried():
-                    raise
-    with uncarried():
-        return frame.collect()
+def is_spark_error(error: BaseException) -> bool:
+    """Whether PySpark or Py4J raised an error."""
+    return type(error).__module__.startswith(("pyspark.", "py4j."))
 
 
 def of_spark(error: BaseException) -> WhyscanError:

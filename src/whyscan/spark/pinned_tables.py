@@ -17,7 +17,7 @@ from msgspec import Struct
 from whyscan.errors import TableError, UsageError, WhyscanError
 from whyscan.predicate.syntax.column_guess import mentioned_columns
 from whyscan.spark.errors import from_text, to_text
-from whyscan.spark.packed import packed
+from whyscan.spark.jobs import packed
 from whyscan.tables import open_snapshot
 from whyscan.tables.cached_snapshot import with_cache
 from whyscan.tables.storage.connections import portable_options

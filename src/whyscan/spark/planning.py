@@ -31,8 +31,8 @@ from whyscan.planning.why.reasons import reasons
 from whyscan.reports.listing import join_listings, listing
 from whyscan.reports.report import Effort, after_limit, report_on
 from whyscan.reports.tally import CommonFacts, PlanOutcome, Tally
-from whyscan.spark.errors import carried, collected, from_text, to_text, uncarried
-from whyscan.spark.packed import packed
+from whyscan.spark.errors import carried, from_text, to_text
+from whyscan.spark.jobs import mapped, packed, ran, work_frame, work_of_task
 from whyscan.spark.sessions import cores
 from whyscan.tables.bounded_cache import size
 from whyscan.tables.parts import FILES_EACH, parts
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from whyscan.planning.plan.scan_plan import PlannedSnapshot, ScanPlan, ScanPlanSummary
     from whyscan.reports.listing import Listing
     from whyscan.reports.report import Report
+    from whyscan.spark.jobs import Batches, Task
 
 Run = Callable[["Work"], Iterable["PartResult"]]
 """Runs one question on the plan of every part, and returns one result per part."""
@@ -66,13 +67,12 @@ CACHE_BYTES = 1 << 29
 ANSWER = pa.schema(
     [
         ("part", pa.int64()),
-        ("found", pa.binary()),
+        ("value", pa.binary()),
         ("error", pa.string()),
         ("objects", pa.int64()),
         ("bytes", pa.int64()),
     ]
 )
-_ANSWER_DDL = "part long, found binary, error string, objects long, bytes long"
 
 
 class DistributedPlan(Struct, frozen=True, eq=False, dict=True):
@@ -252,17 +252,11 @@ def _parts_for_cores(snapshot: Snapshot, cores: int) -> Sequence[Snapshot]:
 
 def _on_executors(spark: SparkSession, divided: Sequence[Snapshot]) -> Run:
     """The function that runs one Spark job per question, over one row per part."""
-    schema = pa.schema([("number", pa.int64()), ("part", pa.binary())])
-    # One batch per row: Spark distributes large data over its tasks by batches.
-    batches = [
-        pa.record_batch([[number], [packed(part)]], schema=schema)
-        for number, part in enumerate(divided)
-    ]
-    with uncarried():
-        frame = spark.createDataFrame(pa.Table.from_batches(batches))
+    # Pickled twice: the hash of a pickled part is its key in the cache of an executor.
+    frame = work_frame(spark, ((number, packed(part)) for number, part in enumerate(divided)))
 
     def run(work: Work) -> list[PartResult]:
-        rows = collected(frame.mapInArrow(_answering(work), _ANSWER_DDL))
+        rows = ran(mapped(frame, _answering(work), ANSWER).collect)
         return [PartResult(*row) for row in rows]
 
     return run
@@ -292,15 +286,14 @@ class PartResult(Struct, frozen=True):
     bytes: int
 
 
-def _answering(work: Work) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def _answering(work: Work) -> Task:
     """The function for `mapInArrow` that turns pickled parts into rows of `ANSWER`."""
 
     @carried
-    def answers(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for number, part in zip(*batch.columns, strict=True):
-                result = answer(work, number.as_py(), part.as_py())
-                yield pa.record_batch([[value] for value in astuple(result)], schema=ANSWER)
+    def answers(batches: Batches) -> Iterator[pa.RecordBatch]:
+        for number, part in work_of_task(batches):
+            result = answer(work, number, part)
+            yield pa.record_batch([[value] for value in astuple(result)], schema=ANSWER)
 
     return answers
 

@@ -37,21 +37,6 @@ def format_named(name: str) -> TableFormat:
         ) from None
 
 
-def write(
-    frame: DataFrame, place: str, form: str = "parquet", *, partitioned_by: Sequence[str] = ()
-) -> None:
-    """Write the rows as a table, and replace the table that is there."""
-    chosen = format_named(form)
-    with uncarried():
-        if chosen is TableFormat.ICEBERG:
-            _iceberg(frame, place, partitioned_by).createOrReplace()
-            return
-        writer = frame.write.format(chosen).mode("overwrite")
-        if chosen is TableFormat.DELTA:
-            writer = writer.option("overwriteSchema", "true")
-        writer.partitionBy(*partitioned_by).save(place)
-
-
 def append(
     frame: DataFrame, place: str, form: str = "parquet", *, partitioned_by: Sequence[str] = ()
 ) -> None:
@@ -61,10 +46,12 @@ def append(
         if chosen is not TableFormat.ICEBERG:
             writer = frame.write.format(chosen).mode("append")
             writer.partitionBy(*partitioned_by).save(place)
-        elif frame.sparkSession.catalog.tableExists(place):
+            return
+        new_table = _iceberg(frame, place, partitioned_by)
+        if frame.sparkSession.catalog.tableExists(place):
             frame.writeTo(place).append()
         else:
-            _iceberg(frame, place, partitioned_by).create()
+            new_table.create()
 
 
 def read(spark: SparkSession, place: str, form: str = "parquet") -> DataFrame:
@@ -98,12 +85,30 @@ def _is_there(spark: SparkSession, place: str, form: str) -> bool:
         # Spark Connect looks for the folder only when the columns are needed.
         return bool(spark.read.format(form).load(place).columns)
     except AnalysisException as error:
-        if error.getCondition() in _ABSENT:
+        if is_absent(error):
             return False
         raise of_spark(error) from error
 
 
-_ABSENT = frozenset({"PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA"})
+def is_absent(error: BaseException) -> bool:
+    """Whether an error, or its cause, is Spark's condition for a table that is not there."""
+    from pyspark.errors import PySparkException
+
+    return any(
+        isinstance(each, PySparkException) and each.getCondition() in _ABSENT
+        for each in (error, error.__cause__)
+    )
+
+
+_ABSENT = frozenset(
+    {
+        "DELTA_PATH_DOES_NOT_EXIST",
+        "DELTA_TABLE_NOT_FOUND",
+        "PATH_NOT_FOUND",
+        "TABLE_OR_VIEW_NOT_FOUND",
+        "UNABLE_TO_INFER_SCHEMA",
+    }
+)
 
 
 def _iceberg(frame: DataFrame, place: str, partitioned_by: Sequence[str]) -> DataFrameWriterV2:

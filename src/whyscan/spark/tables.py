@@ -53,6 +53,11 @@ class NamedTable(Struct, frozen=True):
         return NamedTable, (self.name, self.uri, dict(self.options), self.snapshot)
 
 
+def canonical_uri(uri: str) -> str:
+    """An address in one canonical spelling, however engines and people write it."""
+    return re.sub(r"^file:(//)?(?=/)", "", uri).rstrip("/")
+
+
 def sources(
     named: Iterable[str | tuple[str, str] | NamedTable], options: Mapping[str, Any] | None = None
 ) -> tuple[NamedTable, ...]:

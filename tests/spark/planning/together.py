@@ -15,7 +15,7 @@ import pyarrow as pa
 from msgspec.structs import astuple
 
 from spark.planning.asking_parts import in_parts
-from whyscan.spark.packed import packed
+from whyscan.spark.jobs import packed
 from whyscan.spark.planning import ANSWER, PartResult, Work, answer
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from time import perf_counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -18,8 +19,9 @@ from whyscan.pruning.interval import only_null
 from whyscan.pruning.mask import tally
 from whyscan.reports.masked_records import masked
 from whyscan.reports.report import make_report
-from whyscan.spark.plans import iceberg_filters
 from whyscan.spark.plans.catalyst import scans_of_frame
+from whyscan.spark.plans.iceberg_filters import expression_sql
+from whyscan.spark.plans.printed_filters import UnsureError
 from whyscan.statements.records import Origin, Placed, ScanReport, StatementReport, Stayed
 from whyscan.statements.scans import EVERYTHING
 from whyscan.tables import open_snapshot
@@ -92,7 +94,7 @@ def _optimised(frame: DataFrame) -> Any:
     """The Java DataFrame, which has the optimised plan."""
     if not hasattr(frame, "_jdf"):
         raise UsageError(
-            "a DataFrame of Spark Connect has its plan on the server, which gives it to nobody",
+            "the plan of a DataFrame of Spark Connect stays on the server",
             hint='whyscan.explain_sql("SELECT …", tables={…}) explains the same query',
         )
     return frame._jdf  # noqa: SLF001 - the plan is nowhere else
@@ -160,13 +162,11 @@ def _conjuncts(
 def _iceberg_conditions(plan_scan: PlanScan, snapshot: Snapshot) -> Iterator[str]:
     if not plan_scan.pushed:
         return
-    types = {field.name.lower(): field.type for field in snapshot.schema().fields}
+    types = {field.name.lower(): str(field.type) for field in snapshot.schema().fields}
     for pushed_filter in plan_scan.pushed:
-        try:
-            yield iceberg_filters.to_sql(pushed_filter, types)
-        except iceberg_filters.Unspoken:
-            # Without this condition fewer files are pruned, and no row is lost.
-            continue
+        # Without a condition fewer files are pruned, and no row is lost.
+        with suppress(UnsureError):
+            yield expression_sql(pushed_filter, types)
 
 
 def _needed(conjuncts: Sequence[Conjunct], timezone: str) -> Iterator[Conjunct]:

@@ -6,9 +6,6 @@ Spark's Parquet reader is used if it surely gives the same rows, else whyscan's 
 from __future__ import annotations
 
 import os
-import pickle
-import tempfile
-from pathlib import Path as File
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -18,31 +15,44 @@ from msgspec.structs import replace
 
 from whyscan.planning.plan.planner import make_plan
 from whyscan.planning.plan.request import bind_request, projection_of
-from whyscan.scan.plan_portions import whole_plan
+from whyscan.scan.plan_portions import PSEUDO, whole_plan
 from whyscan.spark.errors import carried
-from whyscan.spark.packed import packed
+from whyscan.spark.jobs import work_frame, work_of_task
 from whyscan.spark.reading.native import NativeFiles, NativeRefusal, native, needed
-from whyscan.spark.reading.reapplied import why_not_reapplied
 from whyscan.spark.sessions import cores
 from whyscan.tables import open_snapshot
 from whyscan.tables.storage.enclosing_tables import OPTION as AS_FILES
 from whyscan.tables.storage.environment import variables_to_pass_on
 from whyscan.tables.time_travel import Travel, moment
+from whyscan.tree.types import (
+    BinaryType,
+    BooleanType,
+    DateType,
+    DecimalType,
+    FloatType,
+    IntegerType,
+    StringType,
+    TimestampType,
+    TimeUnit,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
 
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-    from whyscan.engines.spark_source import SourcePlan
     from whyscan.planning.plan.request import PlanTerms
     from whyscan.planning.plan.scan_plan import ScanPlan
     from whyscan.scan.plan_portions import Portion
-    from whyscan.tree.nodes import Path
+    from whyscan.spark.jobs import Batches, Task
+    from whyscan.tree.nodes import Column, Path
+    from whyscan.tree.types import Type
 
+_PLAIN = (BinaryType, BooleanType, DateType, DecimalType, FloatType, IntegerType, StringType)
+_UTC = frozenset({"utc", "etc/utc", "gmt", "etc/gmt", "z", "zulu", "+00:00"})
 _NATIVE = {
     # Files that name no calendar have the Gregorian calendar.
     "datetimeRebaseMode": "CORRECTED",
@@ -55,7 +65,7 @@ _NATIVE = {
 
 
 class ReaderChoice(Struct, frozen=True):
-    """The reader of a plan, and why: `parquet` is Spark's reader, `whyscan` the data source.
+    """The reader of a plan, and why: `parquet` is Spark's reader, `whyscan` is ours.
 
     `applied_again` is True if Spark filters the rows by the predicate again.
     """
@@ -119,8 +129,6 @@ def to_spark(
     reading = _reading(_with_projection(plan, select), spark)
     if reading.native is not None:
         frame = _native_frame(reading.native, reading.portion, spark)
-    elif _is_local_driver(spark):
-        frame = _source_frame(reading, spark)
     else:
         frame = _sent_frame(reading, spark)
     if not reading.again:
@@ -169,6 +177,47 @@ def _reading(plan: ScanPlan, spark: SparkSession) -> _Reading:
     return _Reading(plan, portion, files, why, again=True)
 
 
+def why_not_reapplied(plan: ScanPlan, spark: SparkSession) -> str | None:
+    """Why Spark must not filter by the predicate again; None if it may.
+
+    Spark must never remove a row for which the plan's predicate is TRUE.
+    """
+    predicate = plan.predicate
+    if predicate.dialect != "spark":
+        return f"the predicate is {predicate.dialect}'s SQL"
+    if predicate.now is not None:
+        return "the predicate asks for the time, which goes on"
+    if not _same_zone(predicate.zone, spark.conf.get("spark.sql.session.timeZone") or ""):
+        return (
+            f"the predicate is read in the time zone {predicate.zone}, which is not the session's"
+        )
+    if spark.conf.get("spark.sql.ansi.enabled") != "true":
+        return "spark.sql.ansi.enabled is off, and errors are NULL"
+    if any(len(path) > 1 for path in plan.options.projection or ()):
+        return "a member of a struct is read as a column of its own"
+    return next((why for column in predicate.columns() if (why := _difference(column))), None)
+
+
+def _same_zone(left: str, right: str) -> bool:
+    names = {left.lower(), right.lower()}
+    return len(names) == 1 or names <= _UTC
+
+
+def _difference(column: Column) -> str | None:
+    name = ".".join(column.path)
+    if column.path[0] == PSEUDO:
+        return f"the predicate names {name}, which is no column of the rows"
+    if not _is_plain(column.type):
+        return f"Spark would compare {name} as something else than {column.type}"
+    return None
+
+
+def _is_plain(kind: Type) -> bool:
+    if isinstance(kind, TimestampType):
+        return kind.unit is TimeUnit.MICROSECOND
+    return isinstance(kind, _PLAIN)
+
+
 def _is_local_driver(spark: SparkSession) -> bool:
     """Whether Spark's driver is on this machine; with Spark Connect it may be on another one."""
     return hasattr(spark, "_jsparkSession")
@@ -191,63 +240,35 @@ def _native_frame(files: NativeFiles, portion: Portion, spark: SparkSession) -> 
     return reader.parquet(*files.paths).select([_quoted(name) for name in schema.names])
 
 
-def _source_frame(reading: _Reading, spark: SparkSession) -> DataFrame:
-    """Read with the data source, which receives the plan through a temporary file.
-
-    The driver is on this machine, so that it can read the file.
-    """
-    from whyscan.engines.spark_source import HANDED_OVER, NAME, hand_over
-
-    register(spark)
-    plan = _planned(reading, spark)
-    with tempfile.TemporaryDirectory(prefix="whyscan-plan-") as folder:
-        file = File(folder, "plan")
-        hand_over(plan, file)
-        # `load` reads the whole plan: the file can be removed afterwards.
-        return spark.read.format(NAME).option(HANDED_OVER, str(file)).load()
-
-
 def _sent_frame(reading: _Reading, spark: SparkSession) -> DataFrame:
-    """Read on executors, with the portions sent as rows: they see no file of this machine."""
-    import pyarrow as pa
+    """Read on executors, with the portions sent as rows: no plan or log of Spark shows them."""
+    from whyscan.engines.spark_source import PORTION_BYTES, make_source_plan
 
-    plan = _planned(reading, spark)
+    evidence = reading.plan.evidence
+    plan = make_source_plan(reading.portion, evidence, PORTION_BYTES, cores(spark))
     if not plan.portions:
         return spark.createDataFrame([], plan.schema)
-    sent = pa.table(
-        {"portion": pa.array([packed(portion) for portion in plan.portions], pa.binary())}
-    )
-    rows = spark.createDataFrame(sent).repartition(len(plan.portions))
-    read_rows = _reading_sent(plan.schema, keep_undecided=plan.keep_undecided)
-    return rows.mapInArrow(read_rows, plan.schema)
+    rows = work_frame(spark, plan.portions).repartition(len(plan.portions))
+    return rows.mapInArrow(_reading_sent(plan.schema, keep_undecided=reading.again), plan.schema)
 
 
-def _reading_sent(
-    schema: StructType, *, keep_undecided: bool
-) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """The function for `mapInArrow` that turns pickled portions into table rows."""
+def _reading_sent(schema: StructType, *, keep_undecided: bool) -> Task:
+    """The function for `mapInArrow` that turns pickled portions into table rows.
+
+    `keep_undecided`: rows that only Spark can decide are returned, because Spark applies the
+    predicate again.
+    """
 
     @carried
-    def rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def rows(batches: Batches) -> Iterator[pa.RecordBatch]:
         from whyscan.engines.spark_types import SparkBatches
         from whyscan.scan.reader import read_portion
 
-        for batch in batches:
-            for sent in batch.column("portion"):
-                portion = pickle.loads(sent.as_py())  # noqa: S301 - by the driver
-                table_rows = read_portion(portion, keep_undecided=keep_undecided)
-                yield from SparkBatches(schema).of(table_rows)
+        for portion in work_of_task(batches):
+            table_rows = read_portion(portion, keep_undecided=keep_undecided)
+            yield from SparkBatches(schema).of(table_rows)
 
     return rows
-
-
-def _planned(reading: _Reading, spark: SparkSession) -> SourcePlan:
-    from whyscan.engines.spark_source import PORTION_BYTES, make_source_plan
-
-    sizes = PORTION_BYTES, cores(spark)
-    return make_source_plan(
-        reading.portion, reading.plan.evidence, *sizes, keep_undecided=reading.again
-    )
 
 
 def _quoted(name: str) -> str:

@@ -22,7 +22,7 @@ from tables.iceberg.by_hand import Lake as IcebergTable
 from whyscan.errors import UsageError, WhyscanError
 from whyscan.spark.stages.inventory import direct
 from whyscan.spark.stages.inventory.run import inventory, write_inventory
-from whyscan.spark.stages.inventory.tables import inventoried
+from whyscan.spark.stages.inventory.writing import inventoried
 from whyscan.tables import open_snapshot
 
 PRICE = Decimal("12345678901234567890.5")

@@ -13,7 +13,8 @@ from spark.stages.verify.test_lies import add, values
 from tables.delta.conftest import Lake
 from whyscan.spark.stages.verify.rows import NumberedFile, RowReader
 from whyscan.spark.stages.verify.truth import RowChecks, counted
-from whyscan.tables.file_columns import DataFile, Naming
+from whyscan.tables.column_finder import Naming
+from whyscan.tables.file_columns import DataFile
 from whyscan.tables.storage.store import local_store
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]

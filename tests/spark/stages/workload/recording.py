@@ -16,7 +16,6 @@ SETTINGS = {
     "zstd": {"compress": "true", "compression.codec": "zstd", "rolling.enabled": "true"},
     "lz4": {"compress": "true", "compression.codec": "lz4", "rolling.enabled": "true"},
     "snappy": {"compress": "true", "compression.codec": "snappy", "rolling.enabled": "false"},
-    "lzf": {"compress": "true", "compression.codec": "lzf", "rolling.enabled": "false"},
 }
 """`spark.eventLog.*` for a folder each."""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from whyscan.spark.stages.workload.event_logs.catalyst import ScanColumns, members, read_filters
-from whyscan.spark.stages.workload.event_logs.connect import sql_of
-from whyscan.spark.stages.workload.event_logs.iceberg import filters_of, read_iceberg_filters
+from whyscan.spark.plans.iceberg_filters import filters_of, read_iceberg_filters
+from whyscan.spark.plans.printed_filters import ScanColumns, members, read_filters
+from whyscan.spark.stages.workload.event_logs.executions import sql_of
 
 TYPES = {
     "id#1L": "bigint",

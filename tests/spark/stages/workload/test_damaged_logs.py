@@ -14,10 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tables.storage.test_web import Files
-from whyscan.errors import CorruptFile
+from whyscan.spark.plans.printed_filters import ScanColumns, read_filters, text_of
 from whyscan.spark.stages.workload import read_workload
-from whyscan.spark.stages.workload.codecs import Tail, plain
-from whyscan.spark.stages.workload.event_logs.catalyst import ScanColumns, read_filters, text_of
+from whyscan.spark.stages.workload.codecs import Tail, UnsupportedCodec, plain
 
 P = "org.apache.spark.sql.execution.ui."
 
@@ -172,70 +171,25 @@ def lz4(content):
     )
 
 
-def lzf(content):
-    """Every other chunk is stored as it is."""
-    chunks = [content[at : at + 999] for at in range(0, len(content), 999)]
-    found = b""
-    for number, chunk in enumerate(chunks):
-        sizes, packed = len(chunk).to_bytes(2, "big"), with_copies(chunk)
-        whole = b"ZV\x01" + len(packed).to_bytes(2, "big") + sizes + packed
-        found += whole if number % 2 else b"ZV\x00" + sizes + chunk
-    return found
+@pytest.mark.parametrize("flag", [b"\x00", b"\x01"])
+def test_a_log_in_lzf_is_refused_by_name(tmp_path, flag):
+    (tmp_path / "app-7.lzf").write_bytes(b"ZV" + flag + b"\x00\x05hello" * 10)
+
+    with pytest.raises(UnsupportedCodec, match="compressed with lzf") as caught:
+        list(plain([b"ZV" + flag + b"\x00\x05hello"], Tail(), "log"))
+    workload = read_workload([str(tmp_path / "app-7.lzf")])
+
+    assert "zstd" in caught.value.hint
+    assert [(entry.origin, entry.why) for entry in workload.unparsed] == [
+        ("app-7.lzf", f"cannot read {tmp_path}/app-7.lzf: it is compressed with lzf")
+    ]
 
 
-def with_copies(chunk):
-    """The longest copy of what came before at every place, else the byte itself."""
-    found, at = b"", 0
-    while at < len(chunk):
-        length = next((n for n in range(264, 2, -1) if start_of(chunk, at, n) >= 0), 0)
-        if not length or at + length > len(chunk):
-            found += bytes([0, chunk[at]])
-            at += 1
-            continue
-        back = at - start_of(chunk, at, length) - 1
-        short = min(length - 2, 7)
-        more = bytes([length - 9]) if short == 7 else b""
-        found += bytes([short << 5 | back >> 8]) + more + bytes([back & 255])
-        at += length
-    return found
+def test_a_text_that_begins_like_lzf_is_read():
+    assert b"".join(plain([b"ZVEZDA"], Tail(), "log")) == b"ZVEZDA"
 
 
-def start_of(chunk, at, length):
-    """Where the same bytes begin before; they may reach into themselves."""
-    return chunk.find(chunk[at : at + length], 0, at + length - 1)
-
-
-@given(st.binary(max_size=400), st.integers(0, 60))
-def test_lzf_unpacks_what_was_packed(content, times):
-    whole = content + content[-3:] * times
-
-    assert b"".join(plain([lzf(whole)], Tail(), "log")) == whole
-
-
-@pytest.mark.parametrize("packed", ["ZV", "ZV\x01\x00\x02\x00", "ZV\x00\x00\x05ab"])
-def test_lzf_that_ends_too_early_is_cut(packed):
-    tail = Tail()
-
-    assert list(plain([packed.encode("latin-1")], tail, "log")) == []
-    assert tail.cut
-
-
-@pytest.mark.parametrize(
-    "packed",
-    [
-        pytest.param(b"ZV\x00\x00\x01aZW\x00\x00\x01a", id="no chunk"),
-        pytest.param(b"ZV\x02\x00\x01a", id="a kind that nobody knows"),
-        pytest.param(b"ZV\x01\x00\x02\x00\x04\x20\x00", id="a copy of nothing"),
-        pytest.param(b"ZV\x01\x00\x01\x00\x04\x20", id="a copy from nowhere"),
-        pytest.param(b"ZV\x01\x00\x02\x00\x02\x00a", id="another length"),
-    ],
-)
-def test_lzf_that_is_damaged_is_said_to_be(packed):
-    with pytest.raises(CorruptFile, match="a chunk of lzf is damaged"):
-        list(plain([packed], Tail(), "log"))
-
-
-@pytest.mark.parametrize("pack", [bytes, snappy, lz4, lzf, zstd.compress, cramjam.gzip.compress])
+@pytest.mark.parametrize("pack", [bytes, snappy, lz4, zstd.compress, cramjam.gzip.compress])
 def test_a_damaged_log_is_read_in_part_or_said_to_be_unreadable(tmp_path, pack):
     content = "\n".join(log(scan()) * 5).encode()
     whole = bytes(pack(content))

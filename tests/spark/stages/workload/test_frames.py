@@ -12,7 +12,7 @@ import pytest
 
 from whyscan.spark import stage_output
 from whyscan.spark.stages.workload import Workload, frames, read_workload, shape_of
-from whyscan.spark.stages.workload.frames import from_frame, to_frame, workload_frame
+from whyscan.spark.stages.workload.frames import from_frame, workload_frame, workload_rows
 from whyscan.spark.stages.workload.logs import find_logs
 from whyscan.spark.stages.workload.query import ActualScan, Query, Unparsed
 from whyscan.spark.stages.workload.scans import workload_scans
@@ -87,7 +87,8 @@ def test_a_workload_is_a_table_that_people_can_query(spark, folder, tmp_path):
     found = read_workload([str(folder / "logs" / "a.jsonl"), str(folder / "logs" / "c.sql")])
     place = str(tmp_path / "workload")
 
-    stage_output.write(to_frame(spark, found), place)
+    frame = workload_frame(spark, [str(folder / "logs" / name) for name in ("a.jsonl", "c.sql")])
+    stage_output.append(frame, place)
     table = stage_output.read(spark, place)
 
     assert entries(from_frame(table)) == entries(found)
@@ -110,7 +111,9 @@ def test_records_survive_the_table_whole(spark):
         (Unparsed("y:2", "SET a", "SET reads no table", 4),),
     )
 
-    assert from_frame(to_frame(spark, found)) == found
+    table = pa.Table.from_batches(workload_rows(found))
+
+    assert from_frame(spark.createDataFrame(table)) == found
 
 
 def test_scans_have_their_tables_predicates_and_columns(spark, folder):

@@ -7,7 +7,6 @@ version before it, at which it does not.
 
 from __future__ import annotations
 
-import pickle
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -16,24 +15,24 @@ from msgspec.structs import replace
 
 from whyscan.errors import WhyscanError
 from whyscan.predicate.syntax.session import Session
-from whyscan.spark.packed import packed
+from whyscan.spark.jobs import mapped, ran, work_frame, work_of_task
 from whyscan.spark.pinned_tables import MissingTable, Tables
 from whyscan.spark.stages.audit.executor import error_line
 from whyscan.spark.stages.audit.history import digest, earlier
 from whyscan.spark.stages.audit.lines import table_lines
 from whyscan.spark.stages.audit.report import Audit, Drift
-from whyscan.spark.stages.audit.stage import collected
-from whyscan.spark.stages.audit.totals import canonical_uri
+from whyscan.spark.tables import canonical_uri
 from whyscan.statements.explain import explain_statement
 from whyscan.statements.sql.table_names import Catalogue
 from whyscan.tables import open_snapshot
 from whyscan.tables.time_travel import Travel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from whyscan.spark.jobs import Batches, Task
     from whyscan.spark.pinned_tables import Pinned
     from whyscan.spark.stages.audit.executor import Terms
     from whyscan.spark.stages.audit.history import Earlier
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
 
 OTHER_VALUES = "the same query kept as much then: it asks for other values"
 NO_VERSIONS = "the format keeps no versions"
+_STARTS = pa.schema([("start", pa.binary())])
 TRIED = 5
 """How many texts of one shape are tried: those with the largest drift may have other literals."""
 
@@ -81,14 +81,10 @@ def drifted(
     suspects = _suspects(audit, tables, earlier(spark, audit, before))
     if not suspects:
         return ()
-    rows_of_work = [packed((number, suspect)) for number, suspect in enumerate(suspects)]
     # One suspect per task: each plans a table several times.
-    batches = [
-        pa.RecordBatch.from_pydict({"work": pa.array([work], pa.binary())}) for work in rows_of_work
-    ]
-    frame = spark.createDataFrame(pa.Table.from_batches(batches))
-    rows = collected(frame.mapInArrow(_searching(terms, audit.run.threshold), "fall binary"))
-    starts = [msgpack.decode(bytes(row["fall"]), type=DriftStart) for row in rows]
+    frame = work_frame(spark, enumerate(suspects))
+    rows = ran(mapped(frame, _searching(terms, audit.run.threshold), _STARTS).collect)
+    starts = [msgpack.decode(bytes(row["start"]), type=DriftStart) for row in rows]
     by_number = {start.number: start for start in starts}
     drifts: dict[tuple[str, str, int], Drift] = {}
     for number, suspect in enumerate(suspects):
@@ -141,18 +137,14 @@ def _suspects(
     ]
 
 
-def _searching(
-    terms: Terms, threshold: float
-) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def _searching(terms: Terms, threshold: float) -> Task:
     """A function for `mapInArrow`: suspects to drift starts."""
 
-    def searched(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for work in batch.column("work"):
-                number, suspect = pickle.loads(work.as_py())  # noqa: S301 - written by the driver
-                start = replace(_searched(suspect, terms, threshold), number=number)
-                encoded = pa.array([msgpack.encode(start)], pa.binary())
-                yield pa.RecordBatch.from_pydict({"fall": encoded})
+    def searched(batches: Batches) -> Iterator[pa.RecordBatch]:
+        for number, suspect in work_of_task(batches):
+            start = replace(_searched(suspect, terms, threshold), number=number)
+            encoded = pa.array([msgpack.encode(start)], pa.binary())
+            yield pa.RecordBatch.from_arrays([encoded], schema=_STARTS)
 
     return searched
 

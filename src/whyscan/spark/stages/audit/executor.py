@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -12,8 +11,8 @@ from whyscan.errors import PredicateError, UsageError, WhyscanError
 from whyscan.planning.plan.planner import make_plan
 from whyscan.predicate.syntax.session import Session
 from whyscan.reports.findings import Finding  # noqa: TC001 - msgspec reads the annotations
-from whyscan.spark.packed import packed
-from whyscan.spark.pinned_tables import MissingTable, Pinned, Tables
+from whyscan.spark.jobs import work_of_task
+from whyscan.spark.pinned_tables import MissingTable, Tables
 from whyscan.spark.stages.audit.lines import table_lines
 from whyscan.spark.stages.audit.report import AuditedScan
 from whyscan.statements.explain import explain_statement
@@ -21,9 +20,10 @@ from whyscan.statements.scans import bind_statement, placed_scans, predicate_of
 from whyscan.statements.sql.table_names import Catalogue
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterator
 
     from whyscan.planning.plan.scan_plan import Options
+    from whyscan.spark.jobs import Batches, Task
 
 SCHEMA = pa.schema([("outcome", pa.binary())])
 
@@ -61,24 +61,14 @@ class QueryOutcome(Struct, frozen=True):
     failed: bool = False
 
 
-def bundle(tables: Sequence[Pinned], queries: Sequence[NumberedQuery]) -> pa.RecordBatch:
-    """The work of one task, as the row that its executor gets."""
-    work = packed((tuple(tables), tuple(queries)))
-    return pa.RecordBatch.from_pydict({"work": pa.array([work], pa.binary())})
+def explaining(terms: Terms) -> Task:
+    """A function for `mapInArrow`: tables and queries to rows of outcomes."""
 
-
-def explaining(terms: Terms) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """A function for `mapInArrow`: rows of work to rows of outcomes."""
-
-    def explained(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for work in batch.column("work"):
-                tables, queries = pickle.loads(work.as_py())  # noqa: S301 - written by the driver
-                opened_tables = Tables(tables, [query.text for query in queries])
-                outcomes = [
-                    msgpack.encode(_outcome(query, opened_tables, terms)) for query in queries
-                ]
-                yield pa.RecordBatch.from_arrays([pa.array(outcomes, pa.binary())], schema=SCHEMA)
+    def explained(batches: Batches) -> Iterator[pa.RecordBatch]:
+        for tables, queries in work_of_task(batches):
+            opened_tables = Tables(tables, [query.text for query in queries])
+            outcomes = [msgpack.encode(_outcome(query, opened_tables, terms)) for query in queries]
+            yield pa.RecordBatch.from_arrays([pa.array(outcomes, pa.binary())], schema=SCHEMA)
 
     return explained
 

@@ -15,7 +15,7 @@ from whyscan.errors import UsageError, WhyscanError
 from whyscan.masking import mask_credentials
 from whyscan.spark import stage_output
 from whyscan.spark.errors import uncarried
-from whyscan.spark.stages.audit.totals import canonical_uri
+from whyscan.spark.tables import canonical_uri
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,15 +36,6 @@ _COUNTS = (
     "bytes_kept",
     "rows_total",
     "rows_kept",
-)
-_ABSENT = frozenset(
-    {
-        "DELTA_PATH_DOES_NOT_EXIST",
-        "DELTA_TABLE_NOT_FOUND",
-        "PATH_NOT_FOUND",
-        "TABLE_OR_VIEW_NOT_FOUND",
-        "UNABLE_TO_INFER_SCHEMA",
-    }
 )
 SCHEMA = pa.schema(
     [
@@ -139,7 +130,7 @@ def opened(spark: SparkSession, where: str, form: str) -> DataFrame | None:
             # Spark Connect looks for the table only when its columns are read.
             columns = before.columns
     except WhyscanError as error:
-        if _is_first(error):
+        if stage_output.is_absent(error):
             return None
         raise
     if not set(SCHEMA.names) <= set(columns):
@@ -162,12 +153,6 @@ def earlier(
         return {}
     with uncarried():
         return dict(_earlier_runs(spark, before, today, audit.run.threshold))
-
-
-def _is_first(error: WhyscanError) -> bool:
-    """There is no history yet; Spark has an error condition for it in each format."""
-    condition = getattr(error.__cause__, "getCondition", None)
-    return condition is not None and condition() in _ABSENT
 
 
 def _earlier_runs(

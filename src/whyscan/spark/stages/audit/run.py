@@ -18,7 +18,7 @@ from whyscan.spark.stage_output import format_named
 from whyscan.spark.stages.audit import history as history_table
 from whyscan.spark.stages.audit.drift import drifted
 from whyscan.spark.stages.audit.stage import THRESHOLD, AuditOptions, explain_workload
-from whyscan.spark.stages.inventory.tables import inventoried
+from whyscan.spark.stages.inventory.writing import inventoried
 from whyscan.spark.stages.workload.query import Workload
 from whyscan.spark.tables import NamedTable, sources
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from whyscan.spark.pinned_tables import Pinned
+    from whyscan.spark.plans.printed_filters import Types
     from whyscan.spark.stages.audit.report import Audit
-    from whyscan.spark.stages.workload.column_types import Types
 
 Paths = str | PathLike[str]
 IN_PROCESS = 1 << 26

@@ -13,42 +13,38 @@ from datetime import UTC, datetime
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
 from msgspec import Struct, msgpack
 from msgspec.structs import replace
 
-from whyscan.errors import WhyscanError
 from whyscan.planning.plan.request import PlanTerms, options_of
 from whyscan.reports.words import counted
-from whyscan.spark.errors import uncarried
+from whyscan.spark.jobs import TASKS_A_CORE, mapped, ran, work_frame
 from whyscan.spark.pinned_tables import pin_all
 from whyscan.spark.sessions import cores
 from whyscan.spark.stages.audit.executor import (
+    SCHEMA,
     NumberedQuery,
     QueryOutcome,
     Terms,
-    bundle,
     explaining,
 )
 from whyscan.spark.stages.audit.report import Audit, AuditRun
-from whyscan.spark.stages.audit.totals import canonical_uri, query_lines, table_totals
+from whyscan.spark.stages.audit.totals import query_lines, table_totals
 from whyscan.spark.stages.workload.query import Unparsed
-from whyscan.spark.tables import NamedTable
+from whyscan.spark.tables import NamedTable, canonical_uri
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from pyspark.sql import DataFrame, Row, SparkSession
+    from pyspark.sql import SparkSession
 
     from whyscan.spark.pinned_tables import Pinned
     from whyscan.spark.stages.workload.query import Query, Workload
 
 QUERIES_A_TASK = 20
 """With fewer queries, starting a task costs more than explaining them."""
-TASKS_A_CORE = 4
 ROUNDS = 8
 """Each round finds one more unlisted table per query: a query rarely names more than this."""
-DIED = ("Python worker exited unexpectedly", "Python worker failed to connect back")
 _WORD = re.compile(r"\w+")
 
 
@@ -173,25 +169,10 @@ class _ExplainRounds:
         most = cores(self._spark) * TASKS_A_CORE
         work = list(_bundles(queries, self.tables, extra_names, most))
         self._say(f"explaining {_queries(len(queries))} in {counted(len(work), 'task')}")
-        frame = self._spark.createDataFrame(pa.Table.from_batches(work))
-        rows = collected(frame.mapInArrow(explaining(terms), "outcome binary"))
+        frame = mapped(work_frame(self._spark, work), explaining(terms), SCHEMA)
+        rows = ran(frame.collect)
         decoder = msgpack.Decoder(QueryOutcome)
         return [decoder.decode(bytes(row["outcome"])) for row in rows]
-
-
-def collected(frame: DataFrame) -> list[Row]:
-    """The rows of a Spark job; the job is run once more if its Python worker died.
-
-    A cluster retries by itself, task by task; Spark on one machine gives up at once.
-    """
-    try:
-        with uncarried():
-            return frame.collect()
-    except WhyscanError as error:
-        if not any(word in str(error.__cause__) for word in DIED):
-            raise
-    with uncarried():
-        return frame.collect()
 
 
 def _queries(number: int) -> str:
@@ -203,8 +184,8 @@ def _bundles(
     tables: Mapping[str, Pinned],
     extra_names: Mapping[int, set[str]],
     at_most: int,
-) -> Iterator[pa.RecordBatch]:
-    """Few tasks, each with queries on few tables."""
+) -> Iterator[tuple[tuple[Pinned, ...], tuple[NumberedQuery, ...]]]:
+    """The tables and queries of each task: few tasks, each with queries on few tables."""
     words = {name: set(_WORD.findall(name.rpartition(".")[2].lower())) for name in tables}
     names_of = {
         query.number: _named_tables(query.text, words) | extra_names.get(query.number, set())
@@ -216,7 +197,7 @@ def _bundles(
     for begin in range(0, len(ordered), size):
         chosen = ordered[begin : begin + size]
         names = sorted(set().union(*(names_of[query.number] for query in chosen)))
-        yield bundle([tables[name] for name in names], chosen)
+        yield tuple(tables[name] for name in names), tuple(chosen)
 
 
 def _named_tables(text: str, words: Mapping[str, set[str]]) -> set[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -11,6 +10,7 @@ from whyscan.spark.errors import from_text
 from whyscan.spark.stages.audit.executor import error_line
 from whyscan.spark.stages.audit.report import Actual, ColumnTotal, QueryLine, TableTotal
 from whyscan.spark.stages.workload.query import shape_of
+from whyscan.spark.tables import canonical_uri
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -121,11 +121,6 @@ def _is_of(name: str, table: AuditedScan) -> bool:
 
 def _parts(name: str) -> list[str]:
     return [part.strip("`\"' ").lower() for part in name.split(".")]
-
-
-def canonical_uri(uri: str) -> str:
-    """An address in one canonical spelling, however engines and people write it."""
-    return re.sub(r"^file:(//)?(?=/)", "", uri).rstrip("/")
 
 
 def table_totals(queries: Sequence[QueryLine], pinned: Iterable[Pinned]) -> tuple[TableTotal, ...]:

@@ -9,7 +9,7 @@ import pyarrow as pa
 from msgspec import Struct, field
 
 from whyscan.errors import WhyscanError
-from whyscan.spark.packed import packed
+from whyscan.spark.jobs import packed
 from whyscan.spark.sessions import cores
 from whyscan.spark.stages.inventory.reading import PARTS, InventoryDepth
 from whyscan.spark.stages.inventory.report import FAILED, UNCHANGED, InventoriedTable, TableRow

@@ -21,6 +21,7 @@ from whyscan.errors import WhyscanError
 from whyscan.reports.masked_records import masked
 from whyscan.reports.words import counted
 from whyscan.spark.errors import from_text, to_text, uncarried
+from whyscan.spark.jobs import mapped
 from whyscan.spark.stage_output import TableFormat
 from whyscan.spark.stages.inventory import direct
 from whyscan.spark.stages.inventory.opening import OpenedTable, Opener, sources_of, spread
@@ -39,7 +40,7 @@ from whyscan.spark.stages.inventory.report import (
     TableRow,
 )
 from whyscan.spark.stages.inventory.rows import FILE, MANIFEST, ROW_GROUP, SCHEMA, failed
-from whyscan.spark.stages.inventory.writing import among, ddl, inventory_at
+from whyscan.spark.stages.inventory.writing import among, inventory_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -70,7 +71,7 @@ def inventory(
     chosen = depth_named(depth)
     results = list(Opener(chosen).open_all(sources_of(tables, storage)))
     opened = [result for result in results if isinstance(result, OpenedTable)]
-    frame = spread(spark, opened).mapInArrow(reading_what_can_be_read(chosen), ddl(SCHEMA))
+    frame = mapped(spread(spark, opened), reading_what_can_be_read(chosen), SCHEMA)
     lost = [
         failed(masked({"table": result.name, "uri": result.uri}), to_text(result.error))
         for result in results
@@ -78,7 +79,7 @@ def inventory(
     ]
     if not lost:
         return frame
-    return frame.unionByName(spark.createDataFrame(pa.Table.from_batches(lost), ddl(SCHEMA)))
+    return frame.unionByName(spark.createDataFrame(pa.Table.from_batches(lost)))
 
 
 def write_inventory(
@@ -190,7 +191,7 @@ class _Run(Struct, frozen=True):
         ):
             return self._put_directly(frame, opened)
         with uncarried():
-            rows = frame.mapInArrow(reading(self.depth), ddl(SCHEMA))
+            rows = mapped(frame, reading(self.depth), SCHEMA)
             self.kept.put(rows.drop("error"), _snapshots(opened))
         return self._totals(opened)
 
@@ -198,7 +199,7 @@ class _Run(Struct, frozen=True):
         containers = Path(self.kept.containers)
         with uncarried(), direct.gathered(containers) as folder:
             work = direct.writing(self.depth, folder)
-            receipts = frame.mapInArrow(work, ddl(direct.RECEIPT)).collect()
+            receipts = mapped(frame, work, direct.RECEIPT).collect()
             for table in opened:
                 files = [row["file"] for row in receipts if row["table"] == table.source.name]
                 direct.publish(folder, containers, table.about, files)
@@ -214,12 +215,9 @@ class _Run(Struct, frozen=True):
         self.say("looking for what cannot be read")
         with uncarried():
             frame = spread(self.spark, opened)
-            frame_with_errors = frame.mapInArrow(reading_what_can_be_read(self.depth), ddl(SCHEMA))
-            rows = (
-                frame_with_errors.where("error IS NOT NULL")
-                .select("table", "uri", "error")
-                .collect()
-            )
+            every_row = mapped(frame, reading_what_can_be_read(self.depth), SCHEMA)
+            errors = every_row.where("error IS NOT NULL").select("table", "uri", "error")
+            rows = errors.collect()
         return {
             row["table"]: InventoriedTable(
                 row["table"], row["uri"], FAILED, error=from_text(row["error"])

@@ -13,24 +13,25 @@ from __future__ import annotations
 
 import os
 import re
-from contextlib import contextmanager
 from functools import reduce
 from operator import or_
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from msgspec import Struct
 
 from whyscan.errors import UsageError
 from whyscan.spark.errors import of_spark, uncarried
-from whyscan.spark.stage_output import TableFormat, append, format_named, refuse_another
+from whyscan.spark.jobs import with_settings
+from whyscan.spark.stage_output import TableFormat, append, format_named, is_absent, refuse_another
 from whyscan.spark.stages.inventory import direct
 from whyscan.spark.stages.inventory.report import TableRow
 from whyscan.spark.stages.inventory.rows import SCHEMA
+from whyscan.spark.tables import NamedTable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -58,8 +59,7 @@ TABLES = pa.schema(
     ]
 )
 # Without this setting Spark sorts the rows of a task by partition; a task has few partitions.
-_WRITERS = "spark.sql.maxConcurrentOutputFileWriters"
-_WRITERS_AT_ONCE = 100
+_WITHOUT_SORTING = {"spark.sql.maxConcurrentOutputFileWriters": "100"}
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
 
 
@@ -89,7 +89,7 @@ class InventoryStore(Struct, frozen=True):
         try:
             rows = self._read(spark, self.tables, TABLES).select(*TABLES.names).collect()
         except AnalysisException as error:
-            if error.getCondition() in _NOT_THERE:
+            if is_absent(error):
                 return {}
             raise of_spark(error) from error
         table_rows = [TableRow(**record.asDict()) for record in rows]
@@ -115,15 +115,17 @@ class InventoryStore(Struct, frozen=True):
             return spark.table(place)
         if self.form is TableFormat.DELTA:
             return spark.read.format("delta").load(place)
+        from whyscan.engines.spark_types import spark_schema
+
         # Without a schema Spark reads it from files, and reads folders of digits as numbers.
-        return spark.read.schema(ddl(schema)).parquet(place)
+        return spark.read.schema(spark_schema(schema)).parquet(place)
 
     def put(self, frame: DataFrame, snapshots: Snapshots) -> None:
         """Write the containers of some snapshots, and replace the rows of the same snapshots.
 
         Rows are removed also if a snapshot has no containers: a new table may have no files.
         """
-        with uncarried(), _without_sorting(frame.sparkSession):
+        with uncarried(), with_settings(frame.sparkSession, _WITHOUT_SORTING):
             if self.form is TableFormat.ICEBERG:
                 self._put_iceberg(frame, snapshots)
                 return
@@ -165,6 +167,19 @@ def inventory_at(place: str, form: str) -> InventoryStore:
     return InventoryStore(os.path.abspath(place) if local else place, chosen)  # noqa: PTH100 - links stay
 
 
+def inventoried(
+    spark: SparkSession, place: str, form: str, options: Mapping[str, Any]
+) -> tuple[NamedTable, ...]:
+    """The tables of an inventory by name, each at the snapshot that was read last."""
+    # Rows come in the order of reading: the last row of a name wins.
+    rows = {row.table: row for row in inventory_at(place, form).complete_rows(spark).values()}
+    if not rows:
+        raise UsageError(
+            f"there is no inventory at {place}", hint=f"whyscan inventory TABLE... -o {place}"
+        )
+    return tuple(NamedTable(row.table, row.uri, options, row.snapshot) for row in rows.values())
+
+
 def among(snapshots: Snapshots) -> Column:
     """The Spark condition that a container belongs to one of the snapshots."""
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
@@ -183,31 +198,3 @@ def _sql(snapshots: Snapshots) -> str:
 def _literal(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
-
-
-def ddl(schema: pa.Schema) -> str:
-    """An Arrow schema as Spark's DDL text."""
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    fields = from_arrow_schema(schema).fields
-    return ", ".join(f"`{field.name}` {field.dataType.simpleString()}" for field in fields)
-
-
-_NOT_THERE = frozenset(
-    {
-        "DELTA_PATH_DOES_NOT_EXIST",
-        "DELTA_TABLE_NOT_FOUND",
-        "PATH_NOT_FOUND",
-        "TABLE_OR_VIEW_NOT_FOUND",
-    }
-)
-
-
-@contextmanager
-def _without_sorting(spark: SparkSession) -> Iterator[None]:
-    before = spark.conf.get(_WRITERS, None)
-    spark.conf.set(_WRITERS, str(_WRITERS_AT_ONCE))
-    try:
-        yield
-    finally:
-        spark.conf.unset(_WRITERS) if before is None else spark.conf.set(_WRITERS, before)

@@ -1,26 +1,51 @@
-"""Bind the predicates of a run for the planner, and write them as Spark SQL."""
+"""Bind the predicates of a run for the planner, and write them as Spark SQL.
+
+Spark has no timestamps of nanoseconds. Such a timestamp becomes the number of nanoseconds since
+1970, which compares in the same way. A predicate that does more than compare is not rewritten.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.errors import WhyscanError
 from whyscan.planning.plan.request import PlanTerms, bind_request
-from whyscan.spark.stages.verify.nanoseconds import has_nanoseconds, in_ticks
 from whyscan.tables.parquet.metadata_columns import FILE_PATH
-from whyscan.tree.nodes import Column
+from whyscan.tree.nodes import (
+    And,
+    Between,
+    Column,
+    Comparison,
+    In,
+    IsNull,
+    Literal,
+    Not,
+    Or,
+    children,
+    columns_of,
+    with_children,
+)
 from whyscan.tree.rendering import to_sql
-from whyscan.tree.types import IntervalType, NullType, OtherType, StructType
+from whyscan.tree.types import (
+    BIGINT,
+    IntervalType,
+    NullType,
+    OtherType,
+    StructType,
+    TimestampType,
+    TimeUnit,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from whyscan.planning.plan.scan_plan import Options
     from whyscan.tables.snapshot import Snapshot
-    from whyscan.tree.nodes import Path, Predicate
+    from whyscan.tree.nodes import Expression, Path, Predicate
     from whyscan.tree.types import Field, Type
 
 SPARKS = frozenset({"spark", "databricks", "spark2"})
@@ -69,7 +94,7 @@ def _question(snapshot: Snapshot, condition: PredicateText, terms: PlanTerms) ->
         for column in predicate.columns():
             if (why := _why_not_comparable(column)) is not None:
                 return CheckedPredicate(text, dialect, why=why)
-        numbers = has_nanoseconds(predicate.expression)
+        numbers = _has_nanoseconds(predicate.expression)
         sql = _on_numbers(predicate) if numbers else translated(text, dialect, "spark")
     except WhyscanError as error:
         return CheckedPredicate(text, dialect, why=error.message)
@@ -79,7 +104,7 @@ def _question(snapshot: Snapshot, condition: PredicateText, terms: PlanTerms) ->
 
 def _on_numbers(predicate: Predicate) -> str:
     """The SQL of the predicate with nanosecond timestamps as numbers."""
-    expression = in_ticks(predicate.expression)
+    expression = _in_ticks(predicate.expression)
     if expression is None:
         raise WhyscanError("nanoseconds are compared, and nothing else: Spark has none")
     return to_sql(expression)
@@ -150,3 +175,45 @@ def _named(word: str, every: Sequence[Column]) -> Column:
         if ".".join(column.path).lower() == word.lower():
             return column
     raise UnknownColumn(f"there is no column {word} whose statistics could be compared")
+
+
+def _has_nanoseconds(expression: Expression) -> bool:
+    """Whether a column of the expression is a nanosecond timestamp."""
+    return any(_is_nanoseconds(column.type) for column in columns_of(expression))
+
+
+def _in_ticks(expression: Expression) -> Expression | None:
+    """The expression on numbers; None if it does more with nanoseconds than compare them."""
+    match expression:
+        case And() | Or() | Not():
+            return _over(expression, _in_ticks)
+        case _ if not _has_nanoseconds(expression):
+            return expression
+        case In():
+            numbers = replace(expression, values=expression.values.view(pa.int64()))
+            return _over(numbers, _number)
+        case Comparison() | Between() | IsNull():
+            return _over(expression, _number)
+        case _:
+            return None
+
+
+def _over(
+    expression: Expression, change: Callable[[Expression], Expression | None]
+) -> Expression | None:
+    changed: Sequence[Expression | None] = [change(part) for part in children(expression)]
+    rewritten = [part for part in changed if part is not None]
+    return with_children(expression, rewritten) if len(rewritten) == len(changed) else None
+
+
+def _number(operand: Expression) -> Expression | None:
+    """A column or literal of nanoseconds as a number; None for other operands."""
+    match operand:
+        case Column() | Literal() if _is_nanoseconds(operand.type):
+            return replace(operand, type=BIGINT)
+        case _:
+            return None
+
+
+def _is_nanoseconds(kind: Type) -> bool:
+    return isinstance(kind, TimestampType) and kind.unit is TimeUnit.NANOSECOND

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from whyscan.errors import TableError
-from whyscan.spark.stages.verify.truth import quoted, reason, truth
+from whyscan.spark.jobs import spark_errors_as, with_settings
+from whyscan.spark.stages.verify.truth import quoted, truth
 from whyscan.tables.iceberg.snapshot import IcebergSnapshot
 from whyscan.tables.parquet.snapshot import ParquetSnapshot
 
@@ -32,12 +33,8 @@ def reader_of(snapshot: Snapshot) -> str:
 
 def frame(spark: SparkSession, snapshot: Snapshot) -> DataFrame:
     """The snapshot's rows; WhyscanError where Spark cannot open it."""
-    try:
+    with spark_errors_as(TableError):
         return _frame(spark, snapshot)
-    except Exception as error:
-        if not type(error).__module__.startswith(("pyspark.", "py4j.")):
-            raise
-        raise TableError(reason(error)) from error
 
 
 def _frame(spark: SparkSession, snapshot: Snapshot) -> DataFrame:
@@ -65,12 +62,8 @@ def _typed(
     rows = load()
     if all(rows.schema[f.name].dataType.simpleString() == str(f.type) for f in fields):
         return rows
-    before = str(spark.conf.get(_INFERENCE))
-    spark.conf.set(_INFERENCE, "false")
-    try:
+    with with_settings(spark, {_INFERENCE: "false"}):
         rows = load()
-    finally:
-        spark.conf.set(_INFERENCE, before)
     return rows.withColumns({f.name: rows[quoted((f.name,))].cast(str(f.type)) for f in fields})
 
 
@@ -81,10 +74,6 @@ def totals(rows: DataFrame, predicates: Mapping[int, str]) -> tuple[int, dict[in
     # sum and not count: Delta and Iceberg answer count(*) from metadata.
     sums = [f.sum(f.lit(1)).alias("rows")]
     sums += [f.count_if(truth(sql) == "true").alias(f"true_{n}") for n, sql in predicates.items()]
-    try:
+    with spark_errors_as(TableError):
         (counts,) = rows.agg(*sums).collect()
-    except Exception as error:
-        if not type(error).__module__.startswith(("pyspark.", "py4j.")):
-            raise
-        raise TableError(reason(error)) from error
     return counts["rows"] or 0, {number: counts[f"true_{number}"] for number in predicates}

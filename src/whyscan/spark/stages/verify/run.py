@@ -16,10 +16,9 @@ from whyscan.planning.plan.request import PlanTerms
 from whyscan.reports.levels import rows_matched
 from whyscan.spark.stages.verify import lies, native_reader, recorded, verdicts
 from whyscan.spark.stages.verify.conditions import CheckedPredicate, measured, questions
-from whyscan.spark.stages.verify.data import choose, read
+from whyscan.spark.stages.verify.data import choose, damaged, read, without
 from whyscan.spark.stages.verify.engines.engine import Target
 from whyscan.spark.stages.verify.engines.matrix import fitting, matrix
-from whyscan.spark.stages.verify.readable import damaged, without
 from whyscan.spark.stages.verify.result import NativeRows, PlanCounts, PredicateProof, TableProof
 from whyscan.spark.stages.verify.truth import terms
 from whyscan.tree.zones import zone

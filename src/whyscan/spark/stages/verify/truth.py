@@ -5,13 +5,13 @@ The pruning evaluator is not used. One pass over the data evaluates all predicat
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from msgspec import Struct
 
-from whyscan.spark.errors import of_spark
+from whyscan.errors import TableError
+from whyscan.spark.jobs import TASKS_A_CORE, ran, spark_errors_as, with_settings
 from whyscan.spark.sessions import cores
 from whyscan.spark.stages.verify.rows import (
     BUCKET,
@@ -23,11 +23,11 @@ from whyscan.spark.stages.verify.rows import (
     LIVE,
     POSITION,
 )
-from whyscan.spark.stages.workload.frames import TASKS_A_CORE
 from whyscan.tree.types import FloatType, OtherType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from pyspark.sql import Column as Expression
     from pyspark.sql import DataFrame, SparkSession
@@ -39,12 +39,10 @@ if TYPE_CHECKING:
 LEAST_BYTES = 1 << 22
 MOST_BYTES = 1 << 27
 """The bytes of a task: a smaller task costs more to start than to run, a larger one to retry."""
-ATTEMPTS = 3
 PREDICATES_A_PASS = 100
 """The most predicates per pass: Spark plans thousands of expressions longer than it runs them."""
 
 _TRUTH = "_whyscan_told_{}"
-_CRASHED = ("Python worker exited unexpectedly", "Python worker failed to connect back")
 
 
 class RowChecks(Struct, frozen=True):
@@ -95,27 +93,17 @@ def _pass(
     truths = {_TRUTH.format(number): truth(sql) for number, sql in predicates}
     rows_with_truths = rows.withColumns(truths) if truths else rows
     each = [count for number, _ in predicates for count in _predicate(number)]
-    return _ran(rows_with_truths.groupBy(FILE, GROUP).agg(*_totals(), *each, *columns))
+    return ran(rows_with_truths.groupBy(FILE, GROUP).agg(*_totals(), *each, *columns).toArrow)
 
 
 def unreadable(rows: DataFrame, sql: str) -> str | None:
     """Why Spark cannot analyse a predicate; None if it can."""
     try:
-        rows.select(truth(sql)).schema  # noqa: B018 - asking for it is what has Spark look
-    except Exception as error:
-        if not type(error).__module__.startswith(("pyspark.", "py4j.")):
-            raise
-        return reason(error)
+        with spark_errors_as(TableError):
+            rows.select(truth(sql)).schema  # noqa: B018 - Spark analyses it for its schema
+    except TableError as error:
+        return error.message
     return None
-
-
-def reason(error: Exception) -> str:
-    """The message of an error of Spark in one line."""
-    first, *rest = str(error).splitlines() or [""]
-    if first.startswith("An error occurred while calling") and rest:
-        # The next line has the class of the Java exception, then its message.
-        return rest[0].removeprefix(": ").partition(": ")[2] or rest[0]
-    return of_spark(error).message
 
 
 def truth(sql: str) -> Expression:
@@ -181,20 +169,6 @@ def _predicate(number: int) -> list[Expression]:
     ]
 
 
-def _ran(frame: DataFrame) -> pa.Table:
-    """Run a job; run it again if a Python worker died."""
-    for attempt in range(ATTEMPTS):
-        try:
-            return frame.toArrow()
-        except Exception as error:
-            if not type(error).__module__.startswith(("pyspark.", "py4j.")):
-                raise
-            crashed = any(words in str(error) for words in _CRASHED)
-            if not crashed or attempt == ATTEMPTS - 1:
-                raise of_spark(error) from error
-    raise AssertionError
-
-
 def _columns(checks: RowChecks) -> list[Expression]:
     """Least, greatest, NULLs and NaNs of each column, also of partition columns in the files."""
     from pyspark.sql import functions as f
@@ -229,22 +203,11 @@ def quoted(path: Sequence[str]) -> str:
     return ".".join("`" + name.replace("`", "``") + "`" for name in path)
 
 
-@contextmanager
-def terms(spark: SparkSession, timezone: str) -> Iterator[None]:
+def terms(spark: SparkSession, timezone: str) -> AbstractContextManager[None]:
     """Set ANSI mode and the predicate's time zone in Spark during a block."""
     wanted = {
         "spark.sql.ansi.enabled": "true",
         "spark.sql.session.timeZone": timezone,
         "spark.sql.timeType.enabled": "true",
     }
-    before: dict[str, Any] = {key: spark.conf.get(key, None) for key in wanted}
-    for key, value in wanted.items():
-        spark.conf.set(key, value)
-    try:
-        yield
-    finally:
-        for key, value in before.items():
-            if value is None:
-                spark.conf.unset(key)
-            else:
-                spark.conf.set(key, value)
+    return with_settings(spark, wanted)

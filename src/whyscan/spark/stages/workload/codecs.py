@@ -5,7 +5,7 @@
 | zstd, also several frames in a row | 28 B5 2F FD |
 | Spark's lz4: blocks, not frames | `LZ4Block` |
 | Spark's snappy: blocks behind a header | 82 `SNAPPY` 00 |
-| lzf: chunks | `ZV` |
+| lzf, which is refused | `ZV` 00 or `ZV` 01 |
 | gzip, also several members in a row | 1F 8B |
 | bzip2 | `BZh` |
 | xz | FD `7zXZ` 00 |
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from msgspec import Struct
 
-from whyscan.errors import CorruptFile
+from whyscan.errors import CorruptFile, WhyscanError
 from whyscan.tables import budget
 from whyscan.tables.sizes import show_size
 
@@ -40,10 +40,7 @@ _LZ4_HEADER = 21
 _LZ4_UNCOMPRESSED = 0x10
 _SNAPPY = b"\x82SNAPPY\x00"
 _SNAPPY_HEADER = 16
-_LZF = b"ZV"
-_LZF_HEADER = 5
-_LZF_UNCOMPRESSED = _LZF + b"\x00"
-_LZF_PACKED = _LZF + b"\x01"
+_LZF = b"ZV\x00", b"ZV\x01"
 MOST_OF_A_BLOCK = 1 << 26
 """The most bytes of a block: Spark's blocks have 32 or 64 kB, so a larger length is damage."""
 PIECE = 1 << 20
@@ -52,6 +49,10 @@ INFLATION = 1_000
 """The largest ratio of decompressed to compressed bytes, for logs that do not fit into memory.
 
 It limits the time by the size of the file. Logs with many repetitions reach a few hundred."""
+
+
+class UnsupportedCodec(WhyscanError):
+    """A log is compressed with a codec that whyscan does not read; the message names the codec."""
 
 
 class Tail(Struct):
@@ -268,54 +269,11 @@ def _snappy(chunks: Iterable[bytes], tail: Tail, name: str) -> Iterator[bytes]:
             raise CorruptFile(name, f"a block of snappy is damaged: {error}") from error
 
 
-def _lzf(chunks: Iterable[bytes], tail: Tail, name: str) -> Iterator[bytes]:
-    """Chunks of `ZV`, a flag, the length, and for compressed content the decompressed length."""
-    blocks = _Blocks(chunks)
-    while header := blocks.take(_LZF_HEADER):
-        is_packed = header.startswith(_LZF_PACKED)
-        size = blocks.take(2) if is_packed else header[3:]
-        packed = int.from_bytes(header[3:], "big")
-        is_chunk = is_packed or header.startswith(_LZF_UNCOMPRESSED)
-        content_packed = blocks.take(packed) if is_chunk else b""
-        if len(header) < _LZF_HEADER or (is_chunk and len(content_packed) < packed):
-            tail.cut = True
-            return
-        content = _unpacked(content_packed) if is_packed else content_packed
-        if not is_chunk or content is None or len(content) != int.from_bytes(size, "big"):
-            raise CorruptFile(name, "a chunk of lzf is damaged")
-        yield content
-
-
-def _unpacked(packed: bytes) -> bytes | None:
-    """Decompress a chunk of literal runs and copies of earlier bytes; None if it is damaged.
-
-    A byte below 32 is the length of a literal run minus one. Else its upper three bits are the
-    length of a copy minus two (7: add the next byte); the other bits and the next byte are the
-    distance minus one.
-    """
-    unpacked, at = bytearray(), 0
-    try:
-        while at < len(packed):
-            mark = packed[at]
-            at += 1
-            if mark < 32:  # noqa: PLR2004 - of five bits
-                unpacked += packed[at : at + mark + 1]
-                at += mark + 1
-                continue
-            count = mark >> 5
-            if count == 7:  # noqa: PLR2004 - of three bits
-                count += packed[at]
-                at += 1
-            back = ((mark & 31) << 8 | packed[at]) + 1
-            at += 1
-            if back > len(unpacked):
-                return None
-            run = unpacked[-back:] if back <= count + 2 else unpacked[-back : count + 2 - back]
-            # A copy that is longer than its distance repeats.
-            unpacked += (run * ((count + 2) // back + 1))[: count + 2]
-    except IndexError:
-        return None
-    return bytes(unpacked)
+def _lzf(chunks: Iterable[bytes], tail: Tail, name: str) -> Iterator[bytes]:  # noqa: ARG001 - as the others
+    raise UnsupportedCodec(
+        f"cannot read {name}: it is compressed with lzf",
+        hint="spark.io.compression.codec of the logs may be zstd, lz4 or snappy",
+    )
 
 
 _UNPACKED = {
@@ -325,7 +283,7 @@ _UNPACKED = {
     _XZ: _xz,
     _LZ4: _lz4,
     _SNAPPY: _snappy,
-    _LZF: _lzf,
+    **dict.fromkeys(_LZF, _lzf),
 }
 
 

@@ -15,9 +15,9 @@ import pyarrow as pa
 
 from whyscan.predicate.syntax.parse import dialect_named
 from whyscan.spark.errors import uncarried
-from whyscan.spark.packed import packed
+from whyscan.spark.jobs import TASKS_A_CORE, mapped, work_frame, work_of_task
+from whyscan.spark.plans.printed_filters import NO_TYPES
 from whyscan.spark.sessions import cores
-from whyscan.spark.stages.workload.column_types import NO_TYPES
 from whyscan.spark.stages.workload.logs import (
     DBT_FILES,
     QueryLogFile,
@@ -30,17 +30,15 @@ from whyscan.spark.stages.workload.query_shapes import shape_of
 from whyscan.spark.stages.workload.reading import LogKind, gathered, log_kind_named, read_log
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from whyscan.spark.stages.workload.column_types import Types
+    from whyscan.spark.jobs import Batches, Task
+    from whyscan.spark.plans.printed_filters import Types
     from whyscan.spark.stages.workload.logs import QueryLog
 
-    Batches = Iterable[pa.RecordBatch]
-
-TASKS_A_CORE = 4
 BYTES_A_TASK = 1 << 23
 """The fewest bytes per task: a task of fewer bytes costs more than its reading."""
 BATCH = 1_000
@@ -66,16 +64,9 @@ ROWS = pa.schema(
 )
 """One row per query or unparsed entry. `unparsed` is the reason, NULL for a query."""
 
-_ENTRIES = "text string, entry binary"
+_ENTRIES = pa.schema([("text", pa.string()), ("entry", pa.binary())])
 _OF_SPARK = re.compile(r"(?:hdfs|viewfs|webhdfs|swebhdfs|dbfs|maprfs|ofs|o3fs|cosn|oss):/")
 """Addresses that only Spark's file systems can open."""
-
-SQL_SCHEMA = (
-    "text string, dialect string, shape string, times bigint, first timestamp, last timestamp, "
-    "days map<string, bigint>, bytes_read bigint, origins array<string>, "
-    "actual array<struct<table: string, runs: bigint, files: bigint, bytes: bigint, rows: bigint, "
-    "partitions: bigint>>, notes array<string>, namespace string, unparsed string"
-)
 
 
 def workload_frame(
@@ -94,18 +85,15 @@ def workload_frame(
     columns = {table: dict(columns_of_table) for table, columns_of_table in types.items()}
     with uncarried():
         if all(map(_OF_SPARK.match, paths)):
-            entries = read_by_spark(spark, paths, most).mapInArrow(
-                _decoding(dialect, chosen, columns), _ENTRIES
-            )
-            return entries.repartition(most, "text").mapInArrow(_gathering, SQL_SCHEMA)
+            files = read_by_spark(spark, paths, most)
+            entries = mapped(files, _decoding(dialect, chosen, columns), _ENTRIES)
+            return mapped(entries.repartition(most, "text"), _gathering, ROWS)
         logs = find_logs(paths, storage)
         tasks = max(1, min(-(-sum(map(_size, logs)) // BYTES_A_TASK), most))
-        work = [packed(tuple(bundle)) for bundle in _bundles(logs, min(len(logs), tasks))]
-        bundles = spark.createDataFrame(pa.table({"work": pa.array(work, pa.binary())}))
-        entries = bundles.repartitionByRange(len(work), "work").mapInArrow(
-            _reading(dialect, chosen, columns), _ENTRIES
-        )
-        return entries.repartition(tasks, "text").mapInArrow(_gathering, SQL_SCHEMA)
+        work = _bundles(logs, min(len(logs), tasks))
+        frame = work_frame(spark, work).repartitionByRange(len(work), "work")
+        entries = mapped(frame, _reading(dialect, chosen, columns), _ENTRIES)
+        return mapped(entries.repartition(tasks, "text"), _gathering, ROWS)
 
 
 def read_by_spark(spark: SparkSession, paths: Sequence[str], tasks: int) -> DataFrame:
@@ -120,9 +108,7 @@ def read_by_spark(spark: SparkSession, paths: Sequence[str], tasks: int) -> Data
     return files.select("path", "length", "content").repartition(tasks, log)
 
 
-def _decoding(
-    dialect: str, form: LogKind | None, types: Types
-) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
+def _decoding(dialect: str, form: LogKind | None, types: Types) -> Task:
     """The function for `mapInArrow` that turns files with content into entries."""
 
     def read(batches: Batches) -> Iterator[pa.RecordBatch]:
@@ -153,17 +139,13 @@ def _size(log: QueryLog) -> int:
     return sum(file.size for file in log.files)
 
 
-def _reading(
-    dialect: str, form: LogKind | None, types: Types
-) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
+def _reading(dialect: str, form: LogKind | None, types: Types) -> Task:
     """The function for `mapInArrow` that turns bundles of logs into entries."""
 
     def read(batches: Batches) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for work in batch.column("work"):
-                logs: tuple[QueryLog, ...] = pickle.loads(work.as_py())  # noqa: S301 - of the driver
-                for log in logs:
-                    yield from _packed(read_log(log, dialect, form, types))
+        for logs in work_of_task(batches):
+            for log in logs:
+                yield from _packed(read_log(log, dialect, form, types))
 
     return read
 
@@ -192,10 +174,11 @@ def _gathering(batches: Batches) -> Iterator[pa.RecordBatch]:
         for batch in batches
         for entry in batch.column("entry")
     )
-    yield from _rows(gathered(entries))
+    yield from workload_rows(gathered(entries))
 
 
-def _rows(workload: Workload) -> Iterator[pa.RecordBatch]:
+def workload_rows(workload: Workload) -> Iterator[pa.RecordBatch]:
+    """The queries and unparsed entries of a workload as rows of `ROWS`."""
     rows = [*map(_query_row, workload.queries), *map(_unparsed_row, workload.unparsed)]
     for start in range(0, len(rows), BATCH):
         yield pa.RecordBatch.from_pylist(rows[start : start + BATCH], schema=ROWS)
@@ -233,13 +216,6 @@ def _unparsed_row(entry: Unparsed) -> dict[str, Any]:
         "namespace": None,
         "unparsed": entry.why,
     }
-
-
-def to_frame(spark: SparkSession, workload: Workload) -> DataFrame:
-    """A workload as a DataFrame with the same rows as `workload_frame`."""
-    table = pa.Table.from_batches(_rows(workload), schema=ROWS)
-    with uncarried():
-        return spark.createDataFrame(table, SQL_SCHEMA)
 
 
 def from_frame(frame: DataFrame) -> Workload:

@@ -14,6 +14,7 @@ import msgspec
 
 from whyscan.errors import UsageError, WhyscanError
 from whyscan.predicate.syntax.parse import dialect_named
+from whyscan.spark.plans.printed_filters import NO_TYPES
 from whyscan.spark.stages.workload.codecs import (
     LogLine,
     Tail,
@@ -23,10 +24,8 @@ from whyscan.spark.stages.workload.codecs import (
     too_long,
     whole,
 )
-from whyscan.spark.stages.workload.column_types import NO_TYPES
 from whyscan.spark.stages.workload.dbt_runs import is_dbt_document, read_dbt, run_of
 from whyscan.spark.stages.workload.logs import DBT_FILES, find_logs, is_rolling
-from whyscan.spark.stages.workload.parsing import problem_of
 from whyscan.spark.stages.workload.query import Query, Unparsed, Workload, grouped
 from whyscan.spark.stages.workload.query_logs import (
     Row,
@@ -36,14 +35,14 @@ from whyscan.spark.stages.workload.query_logs import (
     parquet_rows,
     read_row,
 )
-from whyscan.spark.stages.workload.sql_files import read_sql
+from whyscan.spark.stages.workload.sql_files import problem_of, read_sql
 from whyscan.spark.stages.workload.trino_events import read_trino, trino_event
 from whyscan.tables import budget
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from whyscan.spark.stages.workload.column_types import Types
+    from whyscan.spark.plans.printed_filters import Types
     from whyscan.spark.stages.workload.logs import QueryLog, QueryLogFile
 
 _MALFORMED = (LookupError, TypeError, ValueError, AttributeError)

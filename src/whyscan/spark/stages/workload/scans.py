@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -13,26 +12,24 @@ from whyscan.errors import WhyscanError
 from whyscan.planning.plan.scan_plan import Options
 from whyscan.predicate.syntax.session import Session
 from whyscan.spark.errors import uncarried
+from whyscan.spark.jobs import TASKS_A_CORE, mapped, work_frame, work_of_task
 from whyscan.spark.pinned_tables import Tables, pin, pin_all
 from whyscan.spark.sessions import cores
-from whyscan.spark.stages.audit.totals import canonical_uri
-from whyscan.spark.stages.workload.frames import TASKS_A_CORE
 from whyscan.spark.stages.workload.query_shapes import shape_of
-from whyscan.spark.tables import NamedTable
+from whyscan.spark.tables import NamedTable, canonical_uri
 from whyscan.statements.scans import bind_statement, placed_scans, predicate_of
 from whyscan.statements.sql.table_names import Catalogue
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from whyscan.spark.jobs import Batches, Task
     from whyscan.spark.pinned_tables import Pinned
     from whyscan.spark.stages.workload.query import Query, Workload
     from whyscan.statements.sql.time_travel import WrittenVersion
     from whyscan.tables.snapshot import Snapshot
-
-    Batches = Iterable[pa.RecordBatch]
 
 FEWEST_A_TASK = 50
 # The format that Spark SQL has before a path.
@@ -57,12 +54,6 @@ ROWS = pa.schema(
 )
 """One row per scan. A query that cannot be bound has one row without a table, with the reason."""
 
-SQL_SCHEMA = (
-    "query string, dialect string, shape string, table string, alias string, predicate string, "
-    "columns array<string>, times bigint, bytes_read bigint, first timestamp, last timestamp, "
-    "origin string, unparsed string"
-)
-
 
 def workload_scans(
     spark: SparkSession,
@@ -74,32 +65,26 @@ def workload_scans(
     """Every scan of every query, bound to the tables on executors, as rows of `ROWS`."""
     tables = pin_all(sources)
     tasks = max(1, min(cores(spark) * TASKS_A_CORE, len(workload.queries) // FEWEST_A_TASK))
-    work = [pickle.dumps(workload.queries[start::tasks]) for start in range(tasks)]
+    work = [workload.queries[start::tasks] for start in range(tasks)]
     listed = [
         {"query": entry.text, "times": entry.times, "origin": entry.origin, "unparsed": entry.why}
         for entry in workload.unparsed
     ]
     with uncarried():
-        bundles = spark.createDataFrame(pa.table({"work": pa.array(work, pa.binary())}))
-        scans = bundles.repartitionByRange(tasks, "work").mapInArrow(
-            _binding(tables, timezone), SQL_SCHEMA
-        )
-        rest = spark.createDataFrame(pa.Table.from_pylist(listed, schema=ROWS), SQL_SCHEMA)
+        frame = work_frame(spark, work).repartitionByRange(tasks, "work")
+        scans = mapped(frame, _binding(tables, timezone), ROWS)
+        rest = spark.createDataFrame(pa.Table.from_pylist(listed, schema=ROWS))
         return scans.unionByName(rest) if listed else scans
 
 
-def _binding(
-    tables: Sequence[Pinned], timezone: str
-) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
+def _binding(tables: Sequence[Pinned], timezone: str) -> Task:
     """The function for `mapInArrow` that turns bundles of queries into rows of scans."""
 
     def bound(batches: Batches) -> Iterator[pa.RecordBatch]:
         named_tables = NamedTables(tables)
-        for batch in batches:
-            for work in batch.column("work"):
-                queries: Sequence[Query] = pickle.loads(work.as_py())  # noqa: S301 - of the driver
-                rows = [row for query in queries for row in scans_of(query, named_tables, timezone)]
-                yield pa.RecordBatch.from_pylist(rows, schema=ROWS)
+        for queries in work_of_task(batches):
+            rows = [row for query in queries for row in scans_of(query, named_tables, timezone)]
+            yield pa.RecordBatch.from_pylist(rows, schema=ROWS)
 
     return bound
 

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING
 
 from sqlglot.tokenizer_core import TokenType
 
-from whyscan.errors import SyntaxProblem
+from whyscan.errors import SyntaxProblem, WhyscanError
 from whyscan.predicate.syntax.parse import dialect_named, tokenize
 from whyscan.spark.stages.workload.query import Query, Unparsed
-from whyscan.statements.changes.dbt import is_model
+from whyscan.statements.changes.dbt import incremental_run, is_model
+from whyscan.statements.sql.syntax import parse_statement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -61,6 +62,19 @@ def read_sql(text: str, origin: str, dialect: str) -> Iterator[Query | Unparsed]
             continue
         query_text = ";\n".join((*_views_of(statement, views), sql))
         yield Query(query_text, dialect, int(times), origins=(where,))
+
+
+def problem_of(text: str, dialect: str) -> str | None:
+    """Why a text cannot be explained, whatever its tables are; None if it can.
+
+    A statement that only changes settings or defines a name reads nothing: it has a reason too.
+    """
+    try:
+        sql = incremental_run(text, dialect.lower()).sql if is_model(text) else text
+        parse_statement(sql, dialect)
+    except WhyscanError as error:
+        return error.message
+    return None
 
 
 def _statements(tokens: Sequence[Token]) -> Iterator[list[Token]]:

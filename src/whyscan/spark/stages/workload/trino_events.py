@@ -1,17 +1,34 @@
-"""Read Trino's `QueryCompletedEvent` in JSON, as Trino's event listeners write it."""
+"""Read Trino's `QueryCompletedEvent` in JSON, as Trino's event listeners write it.
+
+Trino's drivers send every statement with parameters as `EXECUTE`: the prepared text gets its values
+again, one for each `?`.
+"""
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from sqlglot.errors import TokenError
+from sqlglot.tokenizer_core import TokenType
+
+from whyscan.predicate.syntax.parse import dialect_named
 from whyscan.spark.stages.workload.query import ActualScan, Query, Unparsed
 from whyscan.spark.stages.workload.query_logs import parsed_time
-from whyscan.spark.stages.workload.trino_prepared import executed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    from sqlglot.tokenizer_core import Token
 
 DIALECT = "trino"
+_EXECUTE = re.compile(
+    r"""\s*EXECUTE\s+
+    (?:IMMEDIATE\s+'(?P<text>(?:[^']|'')*+)' | \w+ | "(?:[^"]|"")++")
+    (?:\s+USING\s+(?P<values>.+?))?\s*;?\s*""",
+    re.IGNORECASE | re.VERBOSE | re.DOTALL,
+)
 
 
 def trino_event(entry: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -74,3 +91,48 @@ def _scan(table_input: Mapping[str, Any]) -> ActualScan:
 
 def _whole(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def executed(text: str, prepared: str | None) -> str:
+    """The statement that a text executes; the text itself if it is no EXECUTE.
+
+    If the number of values differs from the number of `?`, each `?` stays: it may be any value.
+    """
+    match = _EXECUTE.fullmatch(text)
+    if match is None:
+        return text
+    statement = prepared if match["text"] is None else match["text"].replace("''", "'")
+    if not statement:
+        return text
+    if match["values"] is None:
+        return statement
+    try:
+        return _filled(statement, _parts(match["values"]))
+    except TokenError:
+        return statement
+
+
+def _filled(statement: str, values: Sequence[str]) -> str:
+    tokens = dialect_named(DIALECT).tokenize(statement)
+    places = [token.start for token in tokens if token.token_type is TokenType.PLACEHOLDER]
+    if len(places) != len(values):
+        return statement
+    cuts = [-1, *places, len(statement)]
+    between = [statement[before + 1 : place] for before, place in pairwise(cuts)]
+    return "".join(part for pair in zip(between, (*values, ""), strict=True) for part in pair)
+
+
+def _parts(values: str) -> list[str]:
+    """The values of a list, split at commas outside of parentheses."""
+    parts, depth, begin = list[str](), 0, 0
+    for token in dialect_named(DIALECT).tokenize(values):
+        depth += _deeper(token)
+        if not depth and token.token_type is TokenType.COMMA:
+            parts.append(values[begin : token.start].strip())
+            begin = token.end + 1
+    return [*parts, values[begin:].strip()]
+
+
+def _deeper(token: Token) -> int:
+    opens = token.token_type in {TokenType.L_PAREN, TokenType.L_BRACKET}
+    return int(opens) - int(token.token_type in {TokenType.R_PAREN, TokenType.R_BRACKET})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from whyscan.spark.jobs import spark_errors_as
 from whyscan.spark.stages.verify.engines.engine import EngineAnswer, EngineRefusal
-from whyscan.spark.stages.verify.truth import reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,14 +27,10 @@ class SparkReader:
     def ask(self, sql: str) -> EngineAnswer:
         from pyspark.sql import functions as f
 
-        try:
+        with spark_errors_as(EngineRefusal):
             # sum and not count: Delta and Iceberg answer count(*) from metadata.
             frame = self._rows.where(f"({sql}\n)").agg(f.sum(f.lit(1)).alias("rows"))
             rows = frame.collect()[0]["rows"] or 0
-        except Exception as error:
-            if not type(error).__module__.startswith(("pyspark.", "py4j.")):
-                raise
-            raise EngineRefusal(reason(error)) from error
         return self._answer(rows, _metrics(frame))
 
     def _answer(self, rows: int, scan: dict[str, int] | None) -> EngineAnswer:

@@ -7,19 +7,18 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from whyscan.errors import CorruptFile
+from whyscan.spark.plans.printed_filters import NO_TYPES
 from whyscan.spark.stages.workload.codecs import lines, plain, too_long
-from whyscan.spark.stages.workload.column_types import NO_TYPES
-from whyscan.spark.stages.workload.event_logs.connect import sql_of
 from whyscan.spark.stages.workload.event_logs.replay import Execution, Replay
 from whyscan.spark.stages.workload.event_logs.writing import query_of
-from whyscan.spark.stages.workload.parsing import problem_of
 from whyscan.spark.stages.workload.query import ActualScan, Query, Unparsed, total
+from whyscan.spark.stages.workload.sql_files import problem_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from whyscan.spark.plans.printed_filters import Types
     from whyscan.spark.stages.workload.codecs import Tail
-    from whyscan.spark.stages.workload.column_types import Types
     from whyscan.spark.stages.workload.event_logs.plan_nodes import ScanNode
     from whyscan.spark.stages.workload.logs import QueryLog
 
@@ -28,6 +27,15 @@ _FILES = ("number of files read", "number of result data files")
 _BYTES = ("size of files read", "total data file size (bytes)")
 _PARTITIONS = ("number of partitions read",)
 _ROWS = "number of output rows"
+_COMMON = re.compile(r"(?:^|\s)common \{")
+_BRACE_OR_TEXT = re.compile(r"[{}]|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
+_QUERY = re.compile(
+    r"\s*(?:(?:sql_command|input|sql|root|command)\s*\{\s*)*"
+    r"(?:query|sql):\s*\"(?P<text>(?:[^\"\\]|\\.)*)\"\s*(?:\}\s*)*",
+    re.DOTALL,
+)
+_ESCAPE = re.compile(r"\\([0-7]{1,3}|.)", re.DOTALL)
+_NAMED = {"n": b"\n", "r": b"\r", "t": b"\t"}
 NO_SQL_AND_NO_SCAN = "the log has no SQL of it, and its plan no scan of files"
 
 
@@ -142,3 +150,41 @@ def _actual(replay: Replay, execution: Execution, scan: ScanNode) -> ActualScan 
     if files is size is partitions is rows is None:
         return None
     return ActualScan(scan.table or scan.place or scan.name, 1, files, size, rows, partitions)
+
+
+def sql_of(statement: str) -> str | None:
+    """The SQL of a Spark Connect plan that is only a SQL query; None for other plans.
+
+    `statement` is the plan as the text of a protobuf message.
+    """
+    match = _QUERY.fullmatch(_without_common(statement))
+    if match is None or "[truncated(size=" in match["text"]:
+        return None
+    return _unescaped(match["text"])
+
+
+def _without_common(text: str) -> str:
+    """The text without its `common` blocks, which have positions in the user's program."""
+    while (common := _COMMON.search(text)) is not None:
+        depth, end = 1, len(text)
+        for match in _BRACE_OR_TEXT.finditer(text, common.end()):
+            depth += (match[0] == "{") - (match[0] == "}")
+            if not depth:
+                end = match.end()
+                break
+        text = text[: common.start()] + text[end:]
+    return text
+
+
+def _unescaped(text: str) -> str:
+    """The text without escapes; bytes beyond ASCII are written as octal digits."""
+    parts, end = [], 0
+    for match in _ESCAPE.finditer(text):
+        parts.append(text[end : match.start()].encode())
+        code = match[1]
+        parts.append(
+            _NAMED.get(code)
+            or (bytes([int(code, 8) & 0xFF]) if code.isdecimal() else code.encode())
+        )
+        end = match.end()
+    return b"".join((*parts, text[end:].encode())).decode("utf-8", "replace")

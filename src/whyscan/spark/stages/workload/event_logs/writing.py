@@ -6,9 +6,14 @@ import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from whyscan.spark.stages.workload.column_types import NO_TYPES, types_of
-from whyscan.spark.stages.workload.event_logs.catalyst import (
+from whyscan.spark.plans.iceberg_filters import (
+    METADATA_TABLES,
+    filters_of,
+    read_iceberg_filters,
+)
+from whyscan.spark.plans.printed_filters import (
     IS_DELETED,
+    NO_TYPES,
     ReadFilters,
     ScanColumns,
     members,
@@ -16,16 +21,12 @@ from whyscan.spark.stages.workload.event_logs.catalyst import (
     read_filters,
     without_implied,
 )
-from whyscan.spark.stages.workload.event_logs.iceberg import (
-    METADATA_TABLES,
-    filters_of,
-    read_iceberg_filters,
-)
+from whyscan.statements.sql.table_names import matching_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from whyscan.spark.stages.workload.column_types import Types
+    from whyscan.spark.plans.printed_filters import Types
     from whyscan.spark.stages.workload.event_logs.plan_nodes import ScanNode
 
 _FORMATS = frozenset({"parquet", "delta", "iceberg"})
@@ -132,7 +133,10 @@ def _scan_columns(
 
 def _iceberg(scan: ScanNode, zone: str | None, all_types: Types) -> ReadFilters:
     """The filters in the Iceberg scan, and those of Spark's Filter above, which shows types."""
-    table_types = types_of(scan.table, all_types)
+    name = (scan.table or "").replace("`", "").split(".")
+    tables = matching_names(all_types, name) if scan.table else []
+    # Without types if several tables match the name of the scan.
+    table_types = all_types[tables[0]] if len(tables) == 1 else {}
     columns = _scan_columns(scan, [scan.condition or ""], zone, table_types)
     listed = {token.rpartition("#")[0]: kind for token, kind in columns.types.items()}
     # The plan of a wide table lists only the first columns.

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import struct
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
@@ -18,7 +19,12 @@ from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from typing import TypeAlias
 
+    Types: TypeAlias = Mapping[str, Mapping[str, str]]
+    """By table name: the Spark types of its columns. Plans print values without types."""
+
+NO_TYPES: Types = MappingProxyType({})
 IS_DELETED = "__delta_internal_is_row_deleted"
 """The column in Delta's filter for rows of a deletion vector; it is no condition of a query."""
 _COMPARISONS = frozenset({"=", "<=>", ">", ">=", "<", "<="})

@@ -1,0 +1,113 @@
+"""Run jobs on Spark: send work as rows, run again if a Python worker died, raise errors of ours.
+
+The driver pickles the work of each task into a row, and the task unpickles it. Work may contain
+secrets: rows are data, and no plan, setting, log or page of Spark shows them.
+
+>>> frame = work_frame(spark, [(1, "a"), (2, "b")])
+>>> rows = ran(mapped(frame, task, schema).collect)
+"""
+
+from __future__ import annotations
+
+import pickle
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import pyarrow as pa
+
+from whyscan.spark.errors import DIED, is_spark_error, of_spark, uncarried
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import TypeAlias
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from whyscan.errors import WhyscanError
+
+    Batches: TypeAlias = Iterable[pa.RecordBatch]
+    Task: TypeAlias = Callable[[Batches], Iterator[pa.RecordBatch]]
+    """A function for `mapInArrow`."""
+
+T = TypeVar("T")
+
+TASKS_A_CORE = 4
+"""Several tasks per core: a core that is done early takes another one."""
+ATTEMPTS = 3
+_WORK = "work"
+
+
+def packed(work: object) -> bytes:
+    """Pickle with Spark's cloudpickle: a user's function may supply the credentials of a store."""
+    from pyspark import cloudpickle
+
+    data: bytes = cloudpickle.dumps(work)  # type: ignore[no-untyped-call]
+    return data
+
+
+def work_frame(spark: SparkSession, work: Iterable[object]) -> DataFrame:
+    """One row per piece of work, in the column `work`; tasks read it with `work_of_task`."""
+    # One batch per row: Spark distributes large data over its tasks by batches.
+    batches = [
+        pa.record_batch([pa.array([packed(piece)], pa.binary())], names=[_WORK]) for piece in work
+    ]
+    with uncarried():
+        return spark.createDataFrame(pa.Table.from_batches(batches))
+
+
+def work_of_task(batches: Batches) -> Iterator[Any]:
+    """The pieces of work in the rows of one task."""
+    for batch in batches:
+        for row in batch.column(_WORK):
+            yield pickle.loads(row.as_py())  # noqa: S301 - written by the driver
+
+
+def mapped(frame: DataFrame, task: Task, schema: pa.Schema) -> DataFrame:
+    """The rows that a task makes of the rows of a frame."""
+    from whyscan.engines.spark_types import spark_schema
+
+    return frame.mapInArrow(task, spark_schema(schema))
+
+
+def ran(job: Callable[[], T]) -> T:
+    """The result of a job whose tasks may run again, with errors as in `uncarried`.
+
+    If a Python worker died, the job is started again: a local session retries no task.
+    """
+    with uncarried():
+        for _ in range(ATTEMPTS - 1):
+            try:
+                return job()
+            except Exception as error:
+                if not any(words in str(error) for words in DIED):
+                    raise
+        return job()
+
+
+@contextmanager
+def spark_errors_as(kind: type[WhyscanError]) -> Iterator[None]:
+    """Around a call of Spark: an error of Spark is raised as `kind`, with its message in a line."""
+    try:
+        yield
+    except Exception as error:
+        if not is_spark_error(error):
+            raise
+        first, *rest = str(error).splitlines() or [""]
+        message = of_spark(error).message
+        if first.startswith("An error occurred while calling") and rest:
+            # The next line has the class of the Java exception, then its message.
+            message = rest[0].removeprefix(": ").partition(": ")[2] or rest[0]
+        raise kind(message) from error
+
+
+@contextmanager
+def with_settings(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    """Change settings of the session during a block, and restore the user's settings after it."""
+    before = {key: spark.conf.get(key, None) for key in settings}
+    for key, value in settings.items():
+        spark.conf.set(key, value)
+    try:
+        yield
+    finally:
+        for key, earlier in before.items():
+            spark.conf.unset(key) if earlier is None else spark.conf.set(key, earlier)
