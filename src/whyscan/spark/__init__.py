@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from whyscan.spark.sessions import session
     from whyscan.spark.stages.audit.report import Audit
     from whyscan.spark.stages.audit.run import audit
-    from whyscan.spark.stages.inventory import inventory, write_inventory
     from whyscan.spark.stages.inventory.report import InventoryRun
+    from whyscan.spark.stages.inventory.run import inventory, write_inventory
     from whyscan.spark.stages.verify import Verification, verify, verify_workload
     from whyscan.spark.stages.workload.frames import workload_frame
     from whyscan.spark.stages.workload.query import Workload
@@ -55,7 +55,7 @@ _MODULES = {
     "Workload": "whyscan.spark.stages.workload.query",
     "audit": "whyscan.spark.stages.audit.run",
     "explain": "whyscan.spark.plans.frame_report",
-    "inventory": "whyscan.spark.stages.inventory",
+    "inventory": "whyscan.spark.stages.inventory.run",
     "read": "whyscan.spark.reading.frames",
     "read_workload": "whyscan.spark.stages.workload.reading",
     "reader_of": "whyscan.spark.reading.frames",
@@ -65,7 +65,7 @@ _MODULES = {
     "verify_workload": "whyscan.spark.stages.verify",
     "workload_frame": "whyscan.spark.stages.workload.frames",
     "workload_scans": "whyscan.spark.stages.workload.scans",
-    "write_inventory": "whyscan.spark.stages.inventory",
+    "write_inventory": "whyscan.spark.stages.inventory.run",
 }
 
 

@@ -67,7 +67,11 @@ def inventory(
     depth: str = "files",
     storage: Mapping[str, object] | None = None,
 ) -> DataFrame:
-    """One row per container of the tables; one row with an `error` per part that is unreadable."""
+    """One row per container of the tables; one row with an `error` per part that is unreadable.
+
+    `tables` maps names to addresses, or lists `NAME=URI`, globs and namespaces of catalogs. `depth`
+    is `files` or `row-groups`. `storage` are the storage options of the tables.
+    """
     chosen = depth_named(depth)
     results = list(Opener(chosen).open_all(sources_of(tables, storage)))
     opened = [result for result in results if isinstance(result, OpenedTable)]
@@ -93,10 +97,12 @@ def write_inventory(
     partition_types: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
     progress: Callable[[str], None] | None = None,
 ) -> InventoryRun:
-    """Bring the inventory at `output` up to date.
+    """Bring the inventory at `output` up to date; snapshots that it has are not read again.
 
-    A snapshot that the inventory has is not read again. A run that was ended at any moment can be
-    started again: it continues with the tables that are missing.
+    A run that was ended at any moment can be started again: it continues with the tables that are
+    missing. `form` is the format of the output: parquet, delta or iceberg. `partition_types` are
+    the types of Hive partition columns, by table and column. `progress` is called with one line of
+    text before each step. The other parameters are those of `inventory`.
     """
     started = perf_counter()
     place = inventory_at(output, form)

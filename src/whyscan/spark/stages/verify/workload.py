@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from whyscan.errors import WhyscanError
-from whyscan.spark.errors import uncarried
+from whyscan.spark.jobs import ran
 from whyscan.spark.stages.verify.conditions import PredicateText
 from whyscan.spark.stages.verify.result import UncheckedTable, Verification
 from whyscan.spark.stages.verify.run import VerifySettings, prove
@@ -32,9 +32,8 @@ def verify_workload(
     from whyscan.spark.stages.workload.scans import workload_scans
 
     tables_by_name = {table.name: table for table in tables}
-    with uncarried():
-        frame = workload_scans(spark, workload, tables_by_name.values(), timezone=settings.timezone)
-        scans = frame.toArrow().to_pylist()
+    frame = workload_scans(spark, workload, tables_by_name.values(), timezone=settings.timezone)
+    scans = ran(frame.toArrow).to_pylist()
     failures = [UncheckedTable(_line(s["query"]), s["unparsed"]) for s in scans if s["unparsed"]]
     proofs: list[TableProof] = []
     for name, conditions in _by_table(scans, sample).items():
