@@ -8,6 +8,7 @@ from typing import Annotated, Union, get_args, get_origin
 
 import pytest
 from msgspec import Struct
+from msgspec.structs import replace
 
 from support.schemas import valid, validator
 from whyscan.cli.schema import DOCUMENTS
@@ -167,3 +168,23 @@ def test_a_schema_refuses_what_it_does_not_name(name):
     assert schema["$id"] == f"urn:whyscan:{name}:1.0"
     objects = [d for d in schema["$defs"].values() if d.get("type") == "object"]
     assert all(d["additionalProperties"] is False for d in objects)
+
+
+@pytest.mark.parametrize(
+    ("wasted", "most", "passed"), [(10, 10, True), (11, 10, False), (None, 10, False)]
+)
+def test_the_gates_of_an_audit_are_in_its_document(wasted, most, passed):
+    audit = replace(AUDIT, queries=(replace(AUDIT.queries[0], wasted=wasted),))
+    made = valid("audit", document(audit.gated(max_wasted=most, fail_on_drift=True)))
+
+    waste, drift = made["assertions"]
+    assert waste == {
+        "name": "max_wasted",
+        "threshold": most,
+        "actual": wasted,
+        "result": "pass" if passed else "fail",
+    }
+    assert (drift["name"], drift["actual"], drift["result"]) == ("drift", 1, "fail")
+    assert made["result"] == "fail"
+    assert document(audit.gated(max_wasted=most))["result"] == ("pass" if passed else "fail")
+    assert document(AUDIT)["assertions"] == []

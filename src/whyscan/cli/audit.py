@@ -96,11 +96,13 @@ def audit(**arguments: Any) -> int:
     Queries are ranked by the bytes that they read in vain, times how often they ran. Nothing but
     metadata is read. One query or table that fails is listed, and does not stop the others.
     """
-    result = _run_audit(arguments)
+    result = _run_audit(arguments).gated(
+        max_wasted=arguments["max_wasted"], fail_on_drift=arguments["fail_on_drift"]
+    )
     shown = result.redacted() if arguments["redact"] else result
     _export(result, shown, arguments)
     options.deliver(lambda page: _rendered(shown, arguments, page), arguments["output"])
-    failures = list(_failures(result, arguments))
+    failures = list(_failures(result))
     complain("".join(f"{line}\n" for line in failures))
     if failures:
         return options.GATE_FAILED
@@ -147,18 +149,19 @@ def _export(result: Audit, shown: Audit, arguments: Mapping[str, Any]) -> None:
         write_file(openlineage(result), arguments["lineage"])
 
 
-def _failures(result: Audit, arguments: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the gates that fail; a number that is unknown fails."""
+def _failures(result: Audit) -> Iterator[str]:
+    """Yield one line per gate that fails."""
     from whyscan.reports.words import counted, size
-    from whyscan.spark.stages.audit.totals import total
 
-    if arguments["max_wasted"] is not None:
-        wasted = total(query.wasted for query in result.queries)
-        if wasted is None or wasted > arguments["max_wasted"]:
-            most = size(arguments["max_wasted"])
-            yield f"fail  max_wasted: {size(wasted)}, at most {most} asked"
-    if arguments["fail_on_drift"] and result.drift:
-        yield f"fail  drift: {counted(len(result.drift), 'query shape')}, none asked"
+    for assertion in result.assertions:
+        if assertion.passed:
+            continue
+        actual = None if assertion.actual is None else int(assertion.actual)
+        if assertion.name == "drift":
+            yield f"fail  drift: {counted(actual or 0, 'query shape')}, none asked"
+        else:
+            most = size(int(assertion.threshold))
+            yield f"fail  {assertion.name}: {size(actual)}, at most {most} asked"
 
 
 def _rendered(result: Audit, arguments: Mapping[str, Any], page: Page) -> str:

@@ -55,6 +55,8 @@ GateName: TypeAlias = Annotated[
         "baseline_bytes",
         "regression",
         "regression_bytes",
+        "max_wasted",
+        "drift",
     ),
 ]
 
@@ -139,9 +141,9 @@ def assertions_on(read: GatedAmount, gates: Gates) -> Iterator[Assertion]:
         pruned = percent_pruned(read.bytes_total, read.bytes_kept)
         yield at_least("min_pruning_bytes", gates.min_pruning_bytes, pruned)
     if gates.max_files is not None:
-        yield _at_most("max_files", gates.max_files, read.kept)
+        yield at_most("max_files", gates.max_files, read.kept)
     if gates.max_bytes is not None:
-        yield _at_most("max_bytes", gates.max_bytes, read.bytes_kept)
+        yield at_most("max_bytes", gates.max_bytes, read.bytes_kept)
 
 
 def percent_pruned(total: int | None, kept: int | None) -> float | None:
@@ -171,5 +173,6 @@ def at_least(name: str, threshold: float, actual: float | None) -> Assertion:
     return Assertion(name, threshold, shown, passed)
 
 
-def _at_most(name: str, threshold: int, actual: int | None) -> Assertion:
+def at_most(name: str, threshold: float, actual: float | None) -> Assertion:
+    """Make the outcome of a gate with an upper limit."""
     return Assertion(name, threshold, actual, actual is not None and actual <= threshold)

@@ -20,12 +20,25 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from msgspec import Meta
+from msgspec.structs import replace
 
-from whyscan.fields import Count, Fraction, Name, Record, Sentence, Sql, TableFormat, Value, Word
+from whyscan.fields import (
+    Count,
+    Fraction,
+    Name,
+    Outcome,
+    Record,
+    Sentence,
+    Sql,
+    TableFormat,
+    Value,
+    Word,
+)
 from whyscan.planning.plan.scan_plan import ScanPlanSummary
 from whyscan.reports.conjuncts import ConjunctLine
 from whyscan.reports.document import document
 from whyscan.reports.findings import Finding
+from whyscan.reports.gates import Assertion, at_most
 from whyscan.reports.levels import Level
 from whyscan.reports.report import Unchecked
 from whyscan.reports.words import short_repr
@@ -234,12 +247,38 @@ class Audit(Record, frozen=True):
     """The audit of a workload. `queries` are ranked: the query that wastes the most comes first."""
 
     ONE_PER_LINE: ClassVar = ("queries",)
+    COMPUTED: ClassVar = {"result": "result"}
 
     run: AuditRun
     queries: tuple[QueryLine, ...] = ()
     tables: tuple[TableTotal, ...] = ()
     unparsed: tuple[Unparsed, ...] = ()
     drift: tuple[Drift, ...] = ()
+    assertions: Annotated[tuple[Assertion, ...], Meta(description="The outcome of each gate.")] = ()
+
+    @property
+    def passed(self) -> bool:
+        return all(assertion.holds for assertion in self.assertions)
+
+    @property
+    def result(self) -> Outcome:
+        """`fail` if a gate fails."""
+        return "pass" if self.passed else "fail"
+
+    def gated(self, *, max_wasted: int | None = None, fail_on_drift: bool = False) -> Audit:
+        """The same audit with the outcome of each gate; a number that is unknown fails.
+
+        `max_wasted` is the most bytes that all queries may waste. `fail_on_drift` allows no shape
+        to keep more of a table than in an earlier run.
+        """
+        outcomes = []
+        if max_wasted is not None:
+            wasted = [query.wasted for query in self.queries]
+            total_wasted = None if None in wasted else sum(amount or 0 for amount in wasted)
+            outcomes.append(at_most("max_wasted", max_wasted, total_wasted))
+        if fail_on_drift:
+            outcomes.append(at_most("drift", 0, len(self.drift)))
+        return replace(self, assertions=tuple(outcomes))
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON document; `whyscan schema audit` prints its schema."""
