@@ -131,6 +131,50 @@ def test_a_report_about_a_location_hides_its_credentials(
     assert run.out
 
 
+CONFIGURED = (
+    ("s3", f"aws_endpoint=http://user:{SECRET}@127.0.0.1:9", "aws_allow_http=true"),
+    ("s3", f"aws_secret_acces_key={SECRET}"),
+    ("s3", f"allow_http={SECRET}"),
+    ("s3", f"timeout={SECRET}"),
+    ("s3", SECRET),
+    ("s3", f"aws_secret_access_key:{SECRET}"),
+    ("s3", f"={SECRET}"),
+    ("s3", f"max_retries={SECRET}"),
+    ("az", f"azure_storage_account_key={SECRET}", "azure_storage_account_name=x y"),
+    ("gs", f"google_service_account_key={SECRET}"),
+    ("gs", f'google_service_account_key={{"private_key": "{SECRET}"}}'),
+    ("gs", f"google_service_account={SECRET}"),
+)
+
+
+@pytest.mark.parametrize("words", CONFIGURED)
+def test_an_error_about_an_option_hides_its_value(whyscan, folder, words, monkeypatch):
+    for variable in ("HOME", "AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE"):
+        monkeypatch.setenv(variable, str(folder / "nowhere"))
+    scheme, *options = words
+    more = [word for option in (*options, "retry_timeout=0.1") for word in ("--option", option)]
+
+    run = checked(whyscan("explain", f"{scheme}://b/t", "-w", "a = 1", *more, cwd=folder), folder)
+
+    assert (run.code in {2, 3}, run.out) == (True, ""), run
+    assert run.err.startswith("error: ")
+
+
+@pytest.mark.parametrize("kind", LOCATIONS)
+def test_a_traceback_hides_credentials(whyscan, folder, monkeypatch, kind):
+    def fail(text):
+        raise RuntimeError(f"a bug about {text}")
+
+    monkeypatch.setattr("whyscan.cli.options.read_predicate", fail)
+    monkeypatch.setenv("WHYSCAN_TRACEBACK", "1")
+
+    run = checked(whyscan("explain", "urls", "-w", LOCATIONS[kind], cwd=folder), folder)
+
+    assert (run.code, run.out) == (3, "")
+    assert "Traceback" in run.err
+    assert "RuntimeError: a bug about" in run.err
+
+
 @pytest.mark.parametrize("kind", ["keys", "azure", "jdbc password"])
 @pytest.mark.parametrize("form", ["text", "json", "html"])
 @pytest.mark.parametrize("command", ONLY_TEXT_AND_JSON)

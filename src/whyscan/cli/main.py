@@ -150,7 +150,11 @@ def _out_of_memory() -> WhyscanError:
 def _report_bug(error: Exception) -> int:
     """Report a bug of whyscan in one line; WHYSCAN_TRACEBACK shows the traceback."""
     if os.environ.get("WHYSCAN_TRACEBACK"):
-        raise error
+        from traceback import format_exception
+
+        from whyscan.cli.output import complain
+
+        complain("".join(format_exception(error)))
     problem = WhyscanError(
         f"whyscan itself failed: {type(error).__name__}: {error}",
         hint="this is a bug; WHYSCAN_TRACEBACK=1 shows where",

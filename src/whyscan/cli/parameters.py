@@ -70,6 +70,8 @@ def pairs(option: str, words: Sequence[str]) -> dict[str, str]:
     for word in words:
         key, equals, value = word.partition("=")
         if not equals or not key.strip():
-            raise UsageError(f"{option} takes KEY=VALUE, not {word!r}")
+            # A word of --option may be a secret.
+            shown = "" if option == "--option" else f", not {word!r}"
+            raise UsageError(f"{option} takes KEY=VALUE{shown}")
         mapping[key.strip()] = value
     return mapping

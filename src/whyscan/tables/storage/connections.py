@@ -172,8 +172,13 @@ def option_name(key: str) -> str:
 
 
 def _settings(address: str, options: Mapping[str, Any]) -> _Settings:
-    client = {key: value for key, value in options.items() if key in _CLIENT_KEYS}
-    store = {k: str(v) for k, v in options.items() if k not in _CLIENT_KEYS | _OURS}
+    # obstore panics on an option of the client with a cloud's prefix, such as aws_allow_http.
+    client = {option_name(k): v for k, v in options.items() if option_name(k) in _CLIENT_KEYS}
+    store = {
+        key: str(value)
+        for key, value in options.items()
+        if option_name(key) not in _CLIENT_KEYS and key not in _OURS
+    }
     settings = _Settings(_spelled(address), store, {**_CLIENT, **client}, _provider(options))
     if settings.kind == "s3":
         settings = _with_profile(settings, options.get("profile"))
@@ -273,7 +278,10 @@ def _backend(settings: _Settings, retries: dict[str, Any]) -> Any:
         more[_PROVIDER] = settings.provider
     try:
         return from_url(f"{settings.address}/", **more)
-    except Exception as error:  # noqa: BLE001 - obstore raises what it likes here
+    except BaseException as error:
+        # A panic of obstore is not an Exception.
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
         # The message may quote an option's value, so only the error's class is shown.
         raise StorageError(
             f"cannot open {settings.address}: {type(error).__name__}",
