@@ -136,6 +136,13 @@ def test_a_file_with_two_spellings_is_an_error_for_statistics_and_for_rows(make,
     assert table.plan("y = 1", ["y"], depth="row-groups").to_arrow().num_rows
 
 
+def test_two_columns_of_a_table_are_not_read_from_one_column_of_a_file(tmp_path):
+    table = parquet_table(tmp_path / "t")
+
+    with pytest.raises(TableError, match="the table has several columns that answer to 'x'"):
+        table.plan("_metadata.file_name = '0.parquet'").to_arrow()
+
+
 def test_a_delta_schema_with_two_spellings_names_neither():
     fields = [{"name": name, "type": "long", "nullable": True} for name in ("x", "X", "straße")]
     schema = read_schema(json.dumps({"type": "struct", "fields": fields}), mapped=False)

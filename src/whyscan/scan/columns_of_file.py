@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from msgspec import Struct
 
+from whyscan.tables.file_columns import is_list
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -44,12 +46,9 @@ def _numbered_leaves(fields: Iterable[pa.Field], first: int) -> Iterator[FileCol
 def _file_column(field: pa.Field, first: int) -> FileColumn:
     inner = members_of(field.type)
     members = tuple(_numbered_leaves(inner, first))
-    end = members[-1].leaves[1] if members else first + (0 if _is_empty(field.type) else 1)
+    # A struct without members has no leaf.
+    end = members[-1].leaves[1] if members else first + (not pa.types.is_struct(field.type))
     return FileColumn(field.name, field.type, _id(field), (first, end), members)
-
-
-def _is_empty(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_struct(kind))
 
 
 def members_of(kind: pa.DataType) -> Sequence[pa.Field]:
@@ -63,13 +62,6 @@ def members_of(kind: pa.DataType) -> Sequence[pa.Field]:
     if is_list(kind):
         return [kind.value_field]
     return []
-
-
-def is_list(kind: pa.DataType) -> bool:
-    """The type is one of Arrow's list types."""
-    return bool(
-        pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
-    )
 
 
 def _id(field: pa.Field) -> int | None:

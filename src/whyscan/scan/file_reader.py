@@ -33,8 +33,14 @@ class FileReader(Struct, frozen=True):
 
     def leaves(self, columns: Iterable[ReadColumn]) -> frozenset[int]:
         """The leaves of the file that these columns need."""
+        wanted = tuple(columns)
+        names = {column.name.lower(): column.name for column in wanted}
+        twice = next((c.name for c in wanted if names[c.name.lower()] != c.name), None)
+        if twice is not None and not self.finder.by_id:
+            # Two columns of the table must not be read from one column of the file.
+            raise ambiguous("the table", AmbiguousName(twice))
         try:
-            return frozenset(leaf for column in columns for leaf in self._leaves(column))
+            return frozenset(leaf for column in wanted for leaf in self._leaves(column))
         except AmbiguousName as error:
             raise ambiguous(self.file.shown, error) from None
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from whyscan.scan.columns_of_file import is_list
+from whyscan.tables.file_columns import is_list
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -110,10 +110,10 @@ def finder(columns: tuple[F, ...], naming: Naming) -> Finder[F]:
     return Finder(columns, guessed=True)
 
 
-def ambiguous(file: str, error: AmbiguousName) -> TableError:
-    """The error for people: a column of the query matches several columns of a file."""
+def ambiguous(owner: str, error: AmbiguousName) -> TableError:
+    """The error for people: a name matches several columns of `owner`, a file or the table."""
     return TableError(
-        f"{file} has several columns that answer to {error.args[0]!r}",
+        f"{owner} has several columns that answer to {error.args[0]!r}",
         hint="names are compared without regard to case; rename one of them",
     )
 

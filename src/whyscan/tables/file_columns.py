@@ -87,6 +87,13 @@ def _other(name: str) -> pa.DataType | None:
     return _OTHER_TYPES.get(name.partition("(")[0].strip())
 
 
+def is_list(kind: pa.DataType) -> bool:
+    """Whether the type is one of Arrow's list types."""
+    return bool(
+        pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+    )
+
+
 class ReadColumn(Struct, frozen=True):
     """A column or a nested field: its name and type in the result, and its name in the files.
 

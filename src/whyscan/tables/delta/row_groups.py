@@ -4,30 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
 from msgspec import Struct
 
-from whyscan.tables.parquet.footers import read_footers
 from whyscan.tables.parquet.schemas import UNKNOWN, find
 from whyscan.tables.parquet.statistics import read_statistics
-from whyscan.tables.storage.data_files import DataFiles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from whyscan.tables.column_finder import Naming
     from whyscan.tables.delta.schema import DeltaColumn
+    from whyscan.tables.parquet.data_files import DataFiles
     from whyscan.tables.parquet.schemas import FileSchema, Node
-    from whyscan.tables.snapshot import Files, RowGroups
+    from whyscan.tables.snapshot import RowGroups
     from whyscan.tables.storage.store import Store
     from whyscan.tree.nodes import Column, Path
-
-
-class FooterColumns(Struct, frozen=True):
-    """The predicate's columns, and those of the result; `projection` None stands for all."""
-
-    columns: Sequence[Column]
-    projection: Sequence[Path] | None
 
 
 class DeltaFileColumns(Struct, frozen=True):
@@ -51,27 +42,14 @@ class DeltaFileColumns(Struct, frozen=True):
         steps = (self.columns[path[: depth + 1]] for depth in range(len(path)))
         return find(schema, [(c.physical[-1], c.field_id) for c in steps], self.naming)
 
-
-def row_groups(
-    store: Store,
-    files: Files,
-    opened: pa.Array,
-    file_columns: DeltaFileColumns,
-    footer_columns: FooterColumns,
-) -> RowGroups:
-    """The row groups of the files at the positions `opened`, except for files out of reach."""
-    named = [c for c in footer_columns.columns if file_columns.has(c.path)]
-    data = DataFiles(store, files, opened, lambda path: below(store, path))
-    reached, measured = data.read(
-        lambda reached: read_statistics(
-            read_footers(store, reached.paths, reached.sizes),
-            named,
-            footer_columns.projection,
-            file_columns.find,
+    def row_groups(
+        self, data: DataFiles, columns: Sequence[Column], projection: Sequence[Path] | None
+    ) -> RowGroups:
+        """The row groups of the files, except for files out of reach."""
+        in_files = [column for column in columns if self.has(column.path)]
+        return data.row_groups(
+            lambda footers: read_statistics(footers, in_files, projection, self.find)
         )
-    )
-    positions = pa.array(reached.at, pa.int64())
-    return measured.row_groups(positions, files.containers, reached.unchecked)
 
 
 def below(store: Store, path: str) -> str | None:

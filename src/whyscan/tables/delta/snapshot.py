@@ -150,16 +150,16 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
 
         `projection` None stands for all columns.
         """
-        from whyscan.tables.delta.row_groups import DeltaFileColumns, FooterColumns, row_groups
+        from whyscan.tables.delta.row_groups import DeltaFileColumns, below
+        from whyscan.tables.parquet.data_files import DataFiles
 
         file_columns = DeltaFileColumns(
             self.state.schema.columns,
             frozenset(partition.column.path for partition in self.partitions),
             self.state.naming,
         )
-        return row_groups(
-            self.store, files, opened, file_columns, FooterColumns(columns, projection)
-        )
+        data = DataFiles(self.store, files, opened, partial(below, self.store))
+        return file_columns.row_groups(data, columns, projection)
 
     def reading(self, files: Files, at: pa.Array, zone: Zone) -> FileReading:  # noqa: ARG002 - the log's order
         """How the rows of the files at the positions `at` are read."""

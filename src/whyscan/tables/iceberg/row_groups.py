@@ -10,11 +10,10 @@ from msgspec import Struct, field
 
 from whyscan.pruning.interval import Interval, meet
 from whyscan.tables.iceberg.defaults import default_value
-from whyscan.tables.parquet.footers import read_footers
+from whyscan.tables.parquet.data_files import DataFiles
 from whyscan.tables.parquet.metadata import Decoder
 from whyscan.tables.parquet.metadata_columns import FILE_PATH
 from whyscan.tables.parquet.statistics import FooterStatistics, read_statistics
-from whyscan.tables.storage.data_files import DataFiles
 from whyscan.tree.types import FloatType
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from whyscan.tables.iceberg.metadata_location import Places
     from whyscan.tables.parquet.footers import Footer
     from whyscan.tables.snapshot import Files, RowGroups
-    from whyscan.tables.storage.data_files import Reached
     from whyscan.tables.storage.store import Store
     from whyscan.tree.nodes import Column, Path
 
@@ -46,16 +44,14 @@ class IcebergFooters(Struct, frozen=True):
         """The row groups of the files at the positions `opened`, except for files out of reach."""
         data_columns = [column for column in columns if column.path[0] != FILE_PATH[0]]
         data = DataFiles(self.store, files, opened, self.places.below)
-        reached, measured = data.read(
-            lambda reached: self._measured(reached, data_columns, projection)
-        )
-        positions = pa.array(reached.at, pa.int64())
-        return measured.row_groups(positions, files.containers, reached.unchecked)
+        return data.row_groups(lambda footers: self._measured(footers, data_columns, projection))
 
     def _measured(
-        self, reached: Reached, columns: Sequence[Column], projection: Sequence[Path] | None
+        self,
+        footers: Iterator[Footer],
+        columns: Sequence[Column],
+        projection: Sequence[Path] | None,
     ) -> FooterStatistics:
-        footers = read_footers(self.store, reached.paths, reached.sizes)
         watch = _Older(self.file_columns, columns)
         measured = read_statistics(watch.over(footers), columns, projection, self.file_columns.find)
         for column in columns:

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from whyscan.errors import TableError
-from whyscan.tables.file_columns import ReadColumn, list_of, map_of, result_type, struct_of
+from whyscan.tables.file_columns import ReadColumn, is_list, list_of, map_of, result_type, struct_of
 from whyscan.tables.parquet.footers import ENDING, MAGIC
 from whyscan.tables.parquet.metadata import Decoder
 from whyscan.tables.parquet.union import unite
@@ -78,15 +78,9 @@ def from_arrow(name: str, kind: pa.DataType) -> ReadColumn:
         return struct_of(name, tuple(from_arrow(member.name, member.type) for member in kind))
     if pa.types.is_map(kind):
         return map_of(name, from_arrow("key", kind.key_type), from_arrow("value", kind.item_type))
-    if _is_list(kind):
+    if is_list(kind):
         return list_of(name, from_arrow("element", kind.value_type))
     return ReadColumn(name, _plain(kind))
-
-
-def _is_list(kind: pa.DataType) -> bool:
-    return bool(
-        pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
-    )
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:

@@ -9,26 +9,24 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.errors import StorageError
+from whyscan.tables.parquet.footers import read_footers
 from whyscan.tables.snapshot import Unreached
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeVar
+    from collections.abc import Callable, Iterator
 
-    import pyarrow as pa
-
-    from whyscan.tables.snapshot import Files
+    from whyscan.tables.parquet.footers import Footer
+    from whyscan.tables.parquet.statistics import FooterStatistics
+    from whyscan.tables.snapshot import Files, RowGroups
     from whyscan.tables.storage.store import Store
 
     Below = Callable[[str], str | None]
     """Turns a recorded path into one below the table's folder, None for a path elsewhere."""
-
-    T = TypeVar("T")
-
 _PARQUET = "parquet"
 
 
@@ -52,21 +50,26 @@ class DataFiles(Struct, frozen=True):
     opened: pa.Array
     below: Below
 
-    def read(self, work: Callable[[Reached], T]) -> tuple[Reached, T]:
-        """The files that can be reached, and the result of `work` for them.
+    def row_groups(self, measure: Callable[[Iterator[Footer]], FooterStatistics]) -> RowGroups:
+        """The row groups of the files that can be reached, with what `measure` gets from footers.
 
         In an object store it costs a request to look for a file, so the metadata is trusted
         until a read fails.
         """
         on_disk = self.store.folder is not None
-        reached = self.reached(look=on_disk)
         try:
-            return reached, work(reached)
+            return self._row_groups(self.reached(look=on_disk), measure)
         except StorageError:
             if on_disk:
                 raise
-        reached = self.reached(look=True)
-        return reached, work(reached)
+        return self._row_groups(self.reached(look=True), measure)
+
+    def _row_groups(
+        self, reached: Reached, measure: Callable[[Iterator[Footer]], FooterStatistics]
+    ) -> RowGroups:
+        measured = measure(read_footers(self.store, reached.paths, reached.sizes))
+        positions = pa.array(reached.at, pa.int64())
+        return measured.row_groups(positions, self.files.containers, reached.unchecked)
 
     def reached(self, *, look: bool) -> Reached:
         """Check the files. `look` asks the store for each; else recorded sizes are trusted."""
