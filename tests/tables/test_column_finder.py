@@ -133,7 +133,7 @@ def test_a_file_with_two_spellings_is_an_error_for_statistics_and_for_rows(make,
         table.plan("x = 1", depth="row-groups")
     with pytest.raises(TableError, match=several):
         table.plan("true").to_arrow()
-    assert table.plan("y = 1", ["y"], depth="row-groups").to_arrow().num_rows
+    assert table.plan("y = 1", select=["y"], depth="row-groups").to_arrow().num_rows
 
 
 def test_two_columns_of_a_table_are_not_read_from_one_column_of_a_file(tmp_path):
