@@ -183,7 +183,7 @@ def test_a_listing_is_paged_and_says_what_it_leaves_out():
     shown = text(report_of("delta_verbose"), Page(files=2))
 
     assert shown.count(".parquet") == 2
-    assert "… and 4 more files: --files N shows N of them" in shown
+    assert "… and 4 more files: --show N lists N of them" in shown
     assert "more file" not in text(report_of("delta_verbose"), Page(files=6))
 
 

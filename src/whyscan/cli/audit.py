@@ -22,33 +22,38 @@ if TYPE_CHECKING:
 NOTHING_AUDITED = 3
 
 
-@click.command(short_help="What a workload reads in vain, query by query.")
+@click.command(short_help="Which bytes a workload wastes, query by query.")
 @click.option(
     "--workload",
     "logs",
     multiple=True,
     required=True,
     metavar="FILE",
-    help="SQL files, query logs (CSV, Parquet, JSON), Spark event logs, dbt runs, Trino events; "
-    "folders and globs of them.",
+    help="Read the queries of SQL files, query logs (CSV, Parquet, JSON), Spark event logs, dbt "
+    "runs or Trino events; FILE may be a folder or a glob.",
 )
 @click.option(
     "--table",
     "tables",
     multiple=True,
     metavar="NAME=URI",
-    help="Where a table of the queries is; or a glob of tables, or a catalog's namespace: db.*.",
+    help="Name the location of a table of the queries; a glob of tables, or a namespace of a "
+    "catalog (db.*), names many.",
 )
 @click.option(
     "--inventory",
     metavar="PLACE",
-    help="The tables of an inventory, at the snapshots that it has of them.",
+    help="Audit the tables of an inventory, at the snapshots that it has.",
 )
-@table_format("--inventory-format", "Of the inventory.")
+@table_format("--inventory-format", "The format of the inventory.")
 @options.TERMS
 @MASTER
-@click.option("--history", metavar="PLACE", help="Keep summaries there, and tell what fell since.")
-@table_format("--history-format", "Of what is kept.")
+@click.option(
+    "--history",
+    metavar="PLACE",
+    help="Keep summaries of this run there, and report what prunes worse than in earlier runs.",
+)
+@table_format("--history-format", "The format of the history.")
 @click.option(
     "--drift",
     "threshold",
@@ -56,7 +61,7 @@ NOTHING_AUDITED = 3
     default="10",
     show_default=True,
     metavar="PCT",
-    help="Tell where so much more of a table is kept than before.",
+    help="Report a drift if the kept share of a table grew by more than this.",
 )
 @options.STORAGE
 @options.form("text", "json", "markdown", "html")
@@ -66,29 +71,33 @@ NOTHING_AUDITED = 3
     default=20,
     show_default=True,
     metavar="N",
-    help="How many queries the text lists.",
+    help="List at most N queries in the text report.",
 )
 @options.REDACT
-@click.option("--max-wasted", type=SIZE, metavar="SIZE", help="Fail where more is read in vain.")
-@click.option("--fail-on-drift", is_flag=True, help="Fail where something fell since a run before.")
+@click.option(
+    "--max-wasted", type=SIZE, metavar="SIZE", help="Fail when more bytes than this are wasted."
+)
+@click.option(
+    "--fail-on-drift", is_flag=True, help="Fail when something prunes worse than in an earlier run."
+)
 @options.OUTPUT
 @click.option(
     "--dashboard",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Write the page of --format html there too.",
+    help="Write the report as an HTML page to this file, too.",
 )
 @click.option(
     "--metrics",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Write OpenMetrics text there too, without literals.",
+    help="Write OpenMetrics text without literals to this file, too.",
 )
 @click.option(
     "--lineage",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Write OpenLineage events there too, without literals.",
+    help="Write OpenLineage events without literals to this file, too.",
 )
 def audit(**arguments: Any) -> int:
     """What every query of a workload reads of its tables, and what of it in vain.

@@ -94,9 +94,11 @@ TOUR = (
 
 @click.command(short_help="A small lake in a folder, and a walk through it.")
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("whyscan-demo"))
-@click.option("--force", is_flag=True, help="Write into a folder that holds something else.")
+@click.option("--force", is_flag=True, help="Write into a folder that is not empty.")
 @click.option(
-    "--spark", is_flag=True, help="Go on with the pipeline: inventory, audit and verify, on Spark."
+    "--spark",
+    is_flag=True,
+    help="Continue with the pipeline on Spark: inventory, audit and verify.",
 )
 def demo(folder: Path, *, force: bool, spark: bool) -> int:
     """Write a small lake into FOLDER (./whyscan-demo) and walk through it."""

@@ -24,21 +24,29 @@ if TYPE_CHECKING:
 @click.command(short_help="What changed between two tables or versions.")
 @click.argument("table", metavar="TABLE", shell_complete=suggestions.places)
 @click.argument("other", metavar="[OTHER]", required=False, shell_complete=suggestions.places)
-@click.option("--from", "before", metavar="VERSION", help="The version before. [default: today's]")
-@click.option("--to", "after", metavar="VERSION", help="The version after. [default: today's]")
+@click.option(
+    "--from", "before", metavar="VERSION", help="Compare from this version. [default: the newest]"
+)
+@click.option(
+    "--to", "after", metavar="VERSION", help="Compare to this version. [default: the newest]"
+)
 @options.PREDICATE
 @options.TERMS
 @options.STORAGE
 @options.form("text", "json")
 @options.OUTPUT
-@click.option("-v", "--verbose", is_flag=True, help="Name every file that changed.")
+@click.option("-v", "--verbose", is_flag=True, help="List every file that changed.")
 @options.REDACT
 @click.option(
     "--max-regression",
     type=PERCENT,
-    help="Fail where the share of files skipped fell by more points than this.",
+    help="Fail when the share of skipped files fell by more percentage points than this.",
 )
-@click.option("--max-regression-bytes", type=PERCENT, help="Likewise of bytes.")
+@click.option(
+    "--max-regression-bytes",
+    type=PERCENT,
+    help="Fail when the share of skipped bytes fell by more percentage points than this.",
+)
 def diff(table: str, other: str | None, predicate: str, **arguments: Any) -> int:
     """What a predicate reads of TABLE and of OTHER, and what changed.
 

@@ -37,7 +37,8 @@ EVERY_ROW = "true"
 @click.option(
     "--sql",
     metavar="QUERY",
-    help="A whole statement instead of TABLE and -w, or a dbt model; @FILE and - likewise.",
+    help="Explain a whole statement or a dbt model, instead of TABLE and -w; @FILE reads it from a "
+    "file, - from standard input.",
 )
 @click.option(
     "--table",
@@ -45,10 +46,12 @@ EVERY_ROW = "true"
     multiple=True,
     metavar="NAME=URI",
     shell_complete=suggestions.named_places,
-    help="Where a table of the statement is. [default: its catalog knows]",
+    help="Name the location of a table of the statement. [default: its catalog knows it]",
 )
 @click.option(
-    "--resolve-joins", is_flag=True, help="Read the keys of small tables that others are joined by."
+    "--resolve-joins",
+    is_flag=True,
+    help="Read the join keys of small tables, and plan the joined tables with them.",
 )
 @click.option(
     "--resolve-limit",
@@ -56,23 +59,24 @@ EVERY_ROW = "true"
     default=RESOLVE_LIMIT,
     show_default=True,
     metavar="ROWS",
-    help="How small they must be.",
+    help="Read the join keys of tables with at most this many rows.",
 )
-@click.option("-s", "--select", metavar="COLS", help="Columns to be read: a,b,c. [default: all]")
+@click.option(
+    "-s", "--select", metavar="COLS", help="Read only these columns: a,b,c. [default: all]"
+)
 @options.VERSION
 @options.TERMS
 @options.STORAGE
-@options.form(*FORMS, about="html lists every file.")
+@options.form(*FORMS, about="Write the report in this format; html lists every file.")
 @options.OUTPUT
-@click.option("-v", "--verbose", is_flag=True, help="List every file with its bounds.")
+@click.option("-v", "--verbose", is_flag=True, help="List every live file with its bounds.")
 @click.option(
-    "--files",
-    "shown",
+    "--show",
     type=click.IntRange(min=0),
     default=1_000,
     show_default=True,
     metavar="N",
-    help="How many of them the text shows.",
+    help="List at most N files in the text report.",
 )
 @options.REDACT
 @options.GATES
@@ -80,7 +84,7 @@ EVERY_ROW = "true"
     "--spark",
     "on_spark",
     is_flag=True,
-    help="Have Spark's executors read the metadata of a very large table, and plan.",
+    help="Read the metadata of a very large table, and plan it, on the executors of Spark.",
 )
 @MASTER
 def explain(places: tuple[str, ...], predicate: str | None, **arguments: Any) -> int:
@@ -128,7 +132,7 @@ def explain(places: tuple[str, ...], predicate: str | None, **arguments: Any) ->
     source = predicate[1:] if predicate.startswith("@") else None
 
     def render(page: Page) -> str:
-        return rendered(report, arguments["form"], replace(page, files=arguments["shown"]), source)
+        return rendered(report, arguments["form"], replace(page, files=arguments["show"]), source)
 
     options.deliver(render, arguments["output"])
     return 0 if report.passed else options.GATE_FAILED

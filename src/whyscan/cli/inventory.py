@@ -32,15 +32,16 @@ SOME_FAILED = 3
     "--output",
     required=True,
     metavar="PLACE",
-    help="A folder; for Iceberg a namespace of a catalog of Spark's: lake.inventory.",
+    help="Write the inventory to this folder; for Iceberg to this namespace of a Spark catalog: "
+    "lake.inventory.",
 )
-@table_format("--output-format", "Of the tables that are written.")
+@table_format("--output-format", "The format of the tables that are written.")
 @click.option(
     "--depth",
     type=click.Choice(["files", "row-groups"]),
     default="files",
     show_default=True,
-    help="How far down to look; row groups are in the data files' footers.",
+    help="Read containers down to this level; row groups are in the footers of data files.",
 )
 @MASTER
 @options.STORAGE

@@ -56,17 +56,22 @@ def predicate(*, required: bool, default: str = "") -> Callable[[Any], Any]:
         "predicate",
         required=required,
         metavar="PREDICATE",
-        help=f"A WHERE condition; @FILE reads it from a file, - from standard input.{default}",
+        help="Use this WHERE condition; @FILE reads it from a file, - from standard input."
+        f"{default}",
     )
 
 
 PREDICATE = predicate(required=True)
 
 VERSION = options(
-    click.option("--at-version", type=int, metavar="N", help="A Delta version."),
-    click.option("--at-snapshot", type=int, metavar="ID", help="An Iceberg snapshot."),
-    click.option("--as-of", metavar="TIMESTAMP", help="The version at that time, UTC by default."),
-    click.option("--ref", metavar="NAME", help="An Iceberg branch or tag."),
+    click.option("--at-version", type=int, metavar="N", help="Read this version of a Delta table."),
+    click.option(
+        "--at-snapshot", type=int, metavar="ID", help="Read this snapshot of an Iceberg table."
+    ),
+    click.option(
+        "--as-of", metavar="TIMESTAMP", help="Read the version at this time, in UTC by default."
+    ),
+    click.option("--ref", metavar="NAME", help="Read this branch or tag of an Iceberg table."),
 )
 
 TERMS = options(
@@ -74,14 +79,14 @@ TERMS = options(
         "--dialect",
         default="spark",
         show_default=True,
-        help="SQL of the predicate.",
+        help="Read SQL in this dialect.",
         shell_complete=suggestions.dialects,
     ),
     click.option(
         "--timezone",
         default="UTC",
         show_default=True,
-        help="Its session time zone.",
+        help="Use this session time zone for SQL.",
         shell_complete=suggestions.timezones,
     ),
     click.option(
@@ -90,10 +95,10 @@ TERMS = options(
         show_default=True,
         metavar="files|row-groups|auto",
         shell_complete=suggestions.depths,
-        help="How far down to look.",
+        help="Check containers down to this level; auto opens the footers of at most 1,000 files.",
     ),
-    click.option("--full", is_flag=True, help="Open all metadata, so that every figure is exact."),
-    click.option("--assume-no-nan", is_flag=True, help="Take your word that no value is NaN."),
+    click.option("--full", is_flag=True, help="Open all metadata, so that every number is exact."),
+    click.option("--assume-no-nan", is_flag=True, help="Assume that no value is NaN."),
 )
 
 
@@ -109,7 +114,8 @@ MEMORY = click.option(
     metavar="SIZE",
     expose_value=False,
     callback=_limit_memory,
-    help=f"The memory that one file may take. [default: WHYSCAN_MEMORY, else {budget.DEFAULT}]",
+    help="Use at most this much memory for one file. "
+    f"[default: WHYSCAN_MEMORY, else {budget.DEFAULT}]",
 )
 
 STORAGE = options(
@@ -118,20 +124,24 @@ STORAGE = options(
         "partition_types",
         multiple=True,
         metavar="COLUMN=TYPE",
-        help="Type of a Hive partition column: month=int. [default: inferred]",
+        help="Set the type of a Hive partition column: month=int. [default: inferred]",
     ),
     click.option(
         "--option",
         "storage",
         multiple=True,
         metavar="KEY=VALUE",
-        help="Storage option, beside the environment's.",
+        help="Set an option of the object store, beside those of the environment.",
     ),
-    click.option("--no-cache", is_flag=True, help="Keep no metadata of a store on this machine."),
+    click.option(
+        "--no-cache",
+        is_flag=True,
+        help="Use no cache on this machine for metadata of an object store.",
+    ),
     click.option(
         "--as-files",
         is_flag=True,
-        help="Open a part of a table as plain files, with rows that the table deleted.",
+        help="Open a folder inside a table as plain files, with rows that the table deleted.",
     ),
     MEMORY,
 )
@@ -141,7 +151,7 @@ OUTPUT = click.option(
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Write it there. [default: standard output]",
+    help="Write the report to this file. [default: standard output]",
 )
 
 
@@ -176,18 +186,27 @@ def asserted_statistics(arguments: Mapping[str, Any]) -> bool | list[str]:
     return bool(arguments["assert_stats"])
 
 
-REDACT = click.option("--redact", is_flag=True, help="Hide literals and values, for sharing.")
+REDACT = click.option(
+    "--redact", is_flag=True, help="Hide literals and values in the report, for sharing."
+)
 
 GATES = options(
-    gate("--min-pruning", PERCENT, "PCT", "Fail below this share of files skipped."),
-    gate("--min-pruning-bytes", PERCENT, "PCT", "Likewise of bytes."),
-    gate("--max-files", click.IntRange(min=0), "N", "Fail above."),
-    gate("--max-bytes", SIZE, "SIZE", "Fail above: 10GB, 500MiB."),
+    gate(
+        "--min-pruning", PERCENT, "PCT", "Fail when less than this percentage of files is skipped."
+    ),
+    gate(
+        "--min-pruning-bytes",
+        PERCENT,
+        "PCT",
+        "Fail when less than this percentage of bytes is skipped.",
+    ),
+    gate("--max-files", click.IntRange(min=0), "N", "Fail when more than N files are read."),
+    gate("--max-bytes", SIZE, "SIZE", "Fail when more bytes than this are read: 10GB, 500MiB."),
     click.option(
         "--assert-stats",
         is_flag=True,
-        help="Fail where a file lacks statistics of the predicate's columns; of any column without "
-        "-w; of a and b with --assert-stats=a,b.",
+        help="Fail when a file lacks statistics of the predicate's columns; without -w, of any "
+        "column; with --assert-stats=a,b, of a and b.",
     ),
     click.option("--assert-stats-columns", metavar="COLS", hidden=True),
     click.option(
@@ -196,20 +215,32 @@ GATES = options(
         help="Fail unless a condition on partition columns can skip files.",
     ),
     click.option(
-        "--assert-stats-of", multiple=True, metavar="NAME", help="The same for one table of --sql."
+        "--assert-stats-of",
+        multiple=True,
+        metavar="NAME",
+        help="Fail when a file of this table of --sql lacks statistics of columns that filter it.",
     ),
-    click.option("--require-partition-filter-of", multiple=True, metavar="NAME", help="Likewise."),
+    click.option(
+        "--require-partition-filter-of",
+        multiple=True,
+        metavar="NAME",
+        help="Fail unless a condition on partition columns of this table of --sql can skip files.",
+    ),
     click.option(
         "--baseline",
         type=click.Path(path_type=Path, dir_okay=False),
         metavar="FILE",
-        help="Fail where less is skipped than that file says; it may exempt from gates.",
+        help="Fail when less is skipped than this file says; it may exempt tables from gates.",
     ),
-    click.option("--update-baseline", is_flag=True, help="Write what is skipped now into it."),
+    click.option(
+        "--update-baseline",
+        is_flag=True,
+        help="Write what is skipped now into the file of --baseline.",
+    ),
 )
 
 
-def form(*forms: str, about: str | None = None) -> Callable[[Any], Any]:
+def form(*forms: str, about: str = "Write the report in this format.") -> Callable[[Any], Any]:
     """Make the option `--format` with the formats of one command."""
     return click.option(
         "--format",

@@ -27,17 +27,24 @@ FORMS = ("parquet", "csv", "arrow")
     "places", metavar="TABLE...", nargs=-1, required=True, shell_complete=suggestions.places
 )
 @options.predicate(required=False, default=" [default: all rows]")
-@click.option("-s", "--select", metavar="COLS", help="Columns to read: a,b,c. [default: all]")
+@click.option(
+    "-s", "--select", metavar="COLS", help="Read only these columns: a,b,c. [default: all]"
+)
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
     default=PIPE,
     metavar="FILE",
-    help="A file that ends with .parquet, .csv or .arrow; - is standard output. [default: -]",
+    help="Write the rows to this .parquet, .csv or .arrow file; - is standard output. [default: -]",
 )
-@click.option("--format", "form", type=click.Choice(FORMS), help="[default: by the file's name]")
-@click.option("--force", is_flag=True, help="Replace a file that is there.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMS),
+    help="Write the rows in this format. [default: by the name of the file]",
+)
+@click.option("--force", is_flag=True, help="Replace a file that exists.")
 @options.VERSION
 @options.TERMS
 @options.STORAGE

@@ -24,7 +24,8 @@ Command = TypeVar("Command", bound="Callable[..., Any] | click.Command")
 MASTER = click.option(
     "--master",
     metavar="URL",
-    help="Spark's master. [default: your Spark configuration's, else all cores of this machine]",
+    help="Run Spark on this master. [default: that of your Spark configuration, else all cores of "
+    "this machine]",
 )
 
 

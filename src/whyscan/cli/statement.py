@@ -48,7 +48,7 @@ def explain_statement(arguments: Mapping[str, Any]) -> int:
         report = report.redacted()
 
     def render(page: Page) -> str:
-        return _render_report(report, arguments, replace(page, files=arguments["shown"]))
+        return _render_report(report, arguments, replace(page, files=arguments["show"]))
 
     options.deliver(render, arguments["output"])
     return 0 if report.passed else options.GATE_FAILED

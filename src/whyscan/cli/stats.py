@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from whyscan.reports.text_layout import Page
 
 
-@click.command(short_help="Which columns of a table prune, and how it lies.")
+@click.command(short_help="Which columns of a table prune, and how it is organised.")
 @click.argument("table", metavar="TABLE", shell_complete=suggestions.places)
 @click.argument("columns", metavar="[COLUMN]...", nargs=-1)
 @options.VERSION
-@click.option("--full", is_flag=True, help="Open the footers of however many files.")
+@click.option("--full", is_flag=True, help="Open the footers of all files, however many there are.")
 @options.STORAGE
 @options.form("text", "json", "html")
 @options.OUTPUT

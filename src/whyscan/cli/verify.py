@@ -57,15 +57,15 @@ WORKLOAD = "its queries name their tables and conditions; --table says where the
     "predicates",
     multiple=True,
     metavar="PREDICATE",
-    help="A WHERE condition, as often as you like; @FILE reads it from a file, - from standard "
-    "input.",
+    help="Verify this WHERE condition; the option can be repeated; @FILE reads the condition from "
+    "a file, - from standard input.",
 )
 @click.option(
     "--workload",
     "logs",
     multiple=True,
     metavar="FILE",
-    help="The predicates of a query log instead of TABLE and -w: all that audit reads.",
+    help="Verify the predicates of a query log, instead of TABLE and -w; FILE is as for audit.",
 )
 @click.option(
     "--table",
@@ -73,43 +73,43 @@ WORKLOAD = "its queries name their tables and conditions; --table says where the
     multiple=True,
     metavar="NAME=URI",
     shell_complete=suggestions.named_places,
-    help="Where a table of the workload is.",
+    help="Name the location of a table of the workload.",
 )
 @click.option(
     "--sample",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Only the N predicates of the workload that ran most often.",
+    help="Verify only the N predicates of the workload that ran most often.",
 )
 @click.option(
     "-s",
     "--select",
     metavar="COLS",
-    help="Compare statistics of these columns, too: a,b,c, or * for all.",
+    help="Compare statistics of these columns, too: a,b,c; * means all.",
 )
 @click.option(
     "--files",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Read only N data files, chosen by chance. [default: all]",
+    help="Read only N data files, chosen at random. [default: all]",
 )
 @click.option(
     "--engines",
     multiple=True,
     metavar="NAMES",
-    help="spark-delta, spark-iceberg, spark-parquet, duckdb, datafusion, pyiceberg, trino; or "
-    "none. [default: those that fit and are installed]",
+    help="Compare with these engines: spark-delta, spark-iceberg, spark-parquet, duckdb, "
+    "datafusion, pyiceberg, trino; or none. [default: those that fit and are installed]",
 )
 @click.option(
     "--duckdb-python",
     type=click.Path(dir_okay=False),
     metavar="PATH",
-    help="A Python that has DuckDB with its extensions for Delta and Iceberg.",
+    help="Run DuckDB with this Python, which has its extensions for Delta and Iceberg.",
 )
 @click.option(
     "--trino",
     metavar="URL",
-    help="The table in a Trino server: http://user@host:8080/catalog/schema/table.",
+    help="Compare with this table of a Trino server: http://user@host:8080/catalog/schema/table.",
 )
 @MASTER
 @options.VERSION

@@ -31,7 +31,7 @@ def listed(listing: Listing, page: Page) -> Iterator[str]:
     more = len(listing) - page.files
     if more > 0:
         dots = "…" if page.unicode else "..."
-        yield f"{dots} and {counted(more, 'more file')}: --files N shows N of them"
+        yield f"{dots} and {counted(more, 'more file')}: --show N lists N of them"
 
 
 def _legend(drawn: Strip, page: Page) -> str:
