@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,12 +14,34 @@ from whyscan.cli.progress import steps
 from whyscan.cli.spark_session import MASTER, spark_session, table_format
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from whyscan.reports.text_layout import Page
     from whyscan.spark.stages.audit.report import Audit
 
 NOTHING_AUDITED = 3
+
+
+class AuditArguments(options.QueryOptions, frozen=True, kw_only=True):
+    """The options of `audit`."""
+
+    logs: tuple[str, ...]
+    tables: tuple[str, ...]
+    inventory: str | None
+    inventory_format: str
+    master: str | None
+    history: str | None
+    history_format: str
+    threshold: float
+    form: str
+    show: int
+    redact: bool
+    max_wasted: int | None
+    fail_on_drift: bool
+    output: Path | None
+    dashboard: Path | None
+    metrics: Path | None
+    lineage: Path | None
 
 
 @click.command(short_help="Which bytes a workload wastes, query by query.")
@@ -99,18 +121,19 @@ NOTHING_AUDITED = 3
     metavar="FILE",
     help="Write OpenLineage events without literals to this file, too.",
 )
-def audit(**arguments: Any) -> int:
-    """What every query of a workload reads of its tables, and what of it in vain.
+@options.with_options(AuditArguments)
+def audit(arguments: AuditArguments) -> int:
+    """What every query of a workload reads of its tables, and how much it wastes.
 
-    Queries are ranked by the bytes that they read in vain, times how often they ran. Nothing but
+    Queries are ranked by the bytes that they waste, times how often they ran. Nothing but
     metadata is read. One query or table that fails is listed, and does not stop the others.
     """
     result = _run_audit(arguments).gated(
-        max_wasted=arguments["max_wasted"], fail_on_drift=arguments["fail_on_drift"]
+        max_wasted=arguments.max_wasted, fail_on_drift=arguments.fail_on_drift
     )
-    shown = result.redacted() if arguments["redact"] else result
+    shown = result.redacted() if arguments.redact else result
     _export(result, shown, arguments)
-    options.deliver(lambda page: _rendered(shown, arguments, page), arguments["output"])
+    options.deliver(lambda page: _rendered(shown, arguments, page), arguments.output)
     failures = list(_failures(result))
     complain("".join(f"{line}\n" for line in failures))
     if failures:
@@ -118,44 +141,45 @@ def audit(**arguments: Any) -> int:
     return 0 if any(query.error is None for query in result.queries) else NOTHING_AUDITED
 
 
-def _run_audit(arguments: Mapping[str, Any]) -> Audit:
-    formats = any(
-        arguments[kept] is not None and arguments[f"{kept}_format"] != "parquet"
-        for kept in ("history", "inventory")
+def _run_audit(arguments: AuditArguments) -> Audit:
+    places = (
+        (arguments.history, arguments.history_format),
+        (arguments.inventory, arguments.inventory_format),
     )
-    with steps() as tell, spark_session(arguments["master"], formats=formats) as spark:
+    formats = any(place is not None and form != "parquet" for place, form in places)
+    with steps() as tell, spark_session(arguments.master, formats=formats) as spark:
         from whyscan.spark import audit as audited
 
         return audited(
             spark,
-            arguments["logs"],
-            arguments["tables"],
+            arguments.logs,
+            arguments.tables,
             **options.terms(arguments),
             storage=options.storage(arguments),
             partition_types=options.partition_types_of_tables(arguments),
-            inventory=arguments["inventory"],
-            inventory_format=arguments["inventory_format"],
-            history=arguments["history"],
-            history_format=arguments["history_format"],
-            threshold=arguments["threshold"] / 100,
+            inventory=arguments.inventory,
+            inventory_format=arguments.inventory_format,
+            history=arguments.history,
+            history_format=arguments.history_format,
+            threshold=arguments.threshold / 100,
             progress=tell,
         )
 
 
-def _export(result: Audit, shown: Audit, arguments: Mapping[str, Any]) -> None:
+def _export(result: Audit, shown: Audit, arguments: AuditArguments) -> None:
     """Write the files beside the report: a page for people, and metrics and lineage events."""
-    if arguments["dashboard"] is not None:
+    if arguments.dashboard is not None:
         from whyscan.spark.stages.audit.page import page
 
-        write_file(page(shown), arguments["dashboard"])
-    if arguments["metrics"] is not None:
+        write_file(page(shown), arguments.dashboard)
+    if arguments.metrics is not None:
         from whyscan.spark.stages.audit.openmetrics import openmetrics
 
-        write_file(openmetrics(result), arguments["metrics"])
-    if arguments["lineage"] is not None:
+        write_file(openmetrics(result), arguments.metrics)
+    if arguments.lineage is not None:
         from whyscan.spark.stages.audit.openlineage import openlineage
 
-        write_file(openlineage(result), arguments["lineage"])
+        write_file(openlineage(result), arguments.lineage)
 
 
 def _failures(result: Audit) -> Iterator[str]:
@@ -173,8 +197,8 @@ def _failures(result: Audit) -> Iterator[str]:
             yield f"fail  {assertion.name}: {size(actual)}, at most {most} asked"
 
 
-def _rendered(result: Audit, arguments: Mapping[str, Any], page: Page) -> str:
-    match arguments["form"]:
+def _rendered(result: Audit, arguments: AuditArguments, page: Page) -> str:
+    match arguments.form:
         case "json":
             from whyscan.reports.document import to_json
 
@@ -190,4 +214,4 @@ def _rendered(result: Audit, arguments: Mapping[str, Any], page: Page) -> str:
         case _:
             from whyscan.spark.stages.audit.text import text
 
-            return text(result, page, arguments["show"])
+            return text(result, page, arguments.show)

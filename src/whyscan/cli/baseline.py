@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from whyscan.cli.options import GateOptions
     from whyscan.reports.baseline import Baseline, Key
     from whyscan.reports.gates import Assertion
     from whyscan.reports.report import Report
@@ -24,7 +25,7 @@ WHOLE = "*"
 """The table name of exemptions from gates on a whole statement."""
 
 
-def against_baseline(report: Report, table: str, arguments: Mapping[str, Any]) -> Report:
+def against_baseline(report: Report, table: str, arguments: GateOptions) -> Report:
     """Add the outcomes of the baseline to a report, after an update of the file if asked for."""
     from whyscan.reports.baseline import Key
 
@@ -33,9 +34,7 @@ def against_baseline(report: Report, table: str, arguments: Mapping[str, Any]) -
     return _checked(report, key, _read_or_update({key: report}, arguments))
 
 
-def statement_against_baseline(
-    report: StatementReport, arguments: Mapping[str, Any]
-) -> StatementReport:
+def statement_against_baseline(report: StatementReport, arguments: GateOptions) -> StatementReport:
     """Do the same for a statement, of which each scan is one question."""
     from whyscan.reports.baseline import Key
 
@@ -54,15 +53,15 @@ def statement_against_baseline(
     )
 
 
-def _read_or_update(reports: Mapping[Key, Report], arguments: Mapping[str, Any]) -> Baseline:
+def _read_or_update(reports: Mapping[Key, Report], arguments: GateOptions) -> Baseline:
     """Read the baseline; with --update-baseline, write these reports into it first."""
     from whyscan.reports.baseline import to_json
 
-    path: Path | None = arguments["baseline"]
+    path = arguments.baseline
     if path is None:
         raise UsageError("--update-baseline needs a file", hint="--baseline whyscan.json names it")
-    baseline = _read(path, may_be_new=arguments["update_baseline"])
-    if arguments["update_baseline"]:
+    baseline = _read(path, may_be_new=arguments.update_baseline)
+    if arguments.update_baseline:
         for key, report in reports.items():
             baseline = baseline.updated(key, report)
         write_file(to_json(baseline), path)

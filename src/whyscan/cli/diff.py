@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path  # noqa: TC003 - msgspec reads the annotations of a record
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,11 +15,25 @@ from whyscan.errors import UsageError
 from whyscan.table import open as open_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from whyscan.reports.diff import Difference
     from whyscan.reports.text_layout import Page
     from whyscan.table import Table
+
+
+class DiffOptions(options.QueryOptions, frozen=True, kw_only=True):
+    """The arguments and options of `diff`."""
+
+    table: str
+    other: str | None
+    before: str | None
+    after: str | None
+    predicate: str
+    form: str
+    output: Path | None
+    verbose: bool
+    redact: bool
+    max_regression: float | None
+    max_regression_bytes: float | None
 
 
 @click.command(short_help="What changed between two tables or versions.")
@@ -47,35 +62,35 @@ if TYPE_CHECKING:
     type=PERCENT,
     help="Fail when the share of skipped bytes fell by more percentage points than this.",
 )
-def diff(table: str, other: str | None, predicate: str, **arguments: Any) -> int:
+@options.with_options(DiffOptions)
+def diff(arguments: DiffOptions) -> int:
     """What a predicate reads of TABLE and of OTHER, and what changed.
 
     With --from and --to, two versions of TABLE: a Delta version, an Iceberg snapshot id, a branch
     or tag, or a time.
     """
-    if other is None and arguments["before"] is None and arguments["after"] is None:
+    if arguments.other is None and arguments.before is None and arguments.after is None:
         raise UsageError(
             "there is nothing to compare", hint="name a second table, or --from and --to a version"
         )
-    difference = _difference((table, other or table), options.read_predicate(predicate), arguments)
-    difference = difference.gated(arguments["max_regression"], arguments["max_regression_bytes"])
-    if arguments["redact"]:
+    difference = _difference(arguments)
+    difference = difference.gated(arguments.max_regression, arguments.max_regression_bytes)
+    if arguments.redact:
         difference = difference.redacted()
-    options.deliver(lambda page: _rendered(difference, arguments, page), arguments["output"])
+    options.deliver(lambda page: _rendered(difference, arguments, page), arguments.output)
     return 0 if difference.passed else options.GATE_FAILED
 
 
-def _difference(
-    places: tuple[str, str], predicate: str, arguments: Mapping[str, Any]
-) -> Difference:
+def _difference(arguments: DiffOptions) -> Difference:
+    predicate = options.read_predicate(arguments.predicate)
     with Progress() as progress:
-        before = _open_version(places[0], arguments["before"], arguments)
+        before = _open_version(arguments.table, arguments.before, arguments)
         progress.watch(before.snapshot.traffic)
-        after = _open_version(places[1], arguments["after"], arguments)
+        after = _open_version(arguments.other or arguments.table, arguments.after, arguments)
         return before.diff(after, predicate, **options.terms(arguments))
 
 
-def _open_version(place: str, version: str | None, arguments: Mapping[str, Any]) -> Table:
+def _open_version(place: str, version: str | None, arguments: DiffOptions) -> Table:
     """Open a version: a number is a version or snapshot, a timestamp a time, the rest a ref."""
     types, storage = options.partition_types(arguments), options.storage(arguments)
     table = open_table(place, partition_types=types, storage=storage)
@@ -92,11 +107,11 @@ def _open_version(place: str, version: str | None, arguments: Mapping[str, Any])
     return opened(as_of=version) if is_time else opened(ref=version)
 
 
-def _rendered(difference: Difference, arguments: Mapping[str, Any], page: Page) -> str:
-    if arguments["form"] == "json":
+def _rendered(difference: Difference, arguments: DiffOptions, page: Page) -> str:
+    if arguments.form == "json":
         from whyscan.reports.document import to_json
 
-        return to_json(difference if arguments["verbose"] else difference.without_paths())
+        return to_json(difference if arguments.verbose else difference.without_paths())
     from whyscan.reports.diff.text import text
 
-    return text(difference, page, verbose=arguments["verbose"])
+    return text(difference, page, verbose=arguments.verbose)

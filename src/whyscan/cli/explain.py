@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from pathlib import Path  # noqa: TC003 - msgspec reads the annotations of a record
+from typing import TYPE_CHECKING
 
 import click
 from msgspec.structs import replace
@@ -19,14 +20,31 @@ from whyscan.errors import UsageError
 from whyscan.statement import RESOLVE_LIMIT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from whyscan.reports.report import Report
     from whyscan.reports.text_layout import Page
 
 
 EVERY_ROW = "true"
 """The predicate if only statistics are checked."""
+
+
+class ExplainOptions(options.GateOptions, frozen=True, kw_only=True):
+    """The arguments and options of `explain`."""
+
+    places: tuple[str, ...]
+    predicate: str | None
+    sql: str | None
+    tables: tuple[str, ...]
+    resolve_joins: bool
+    resolve_limit: int
+    select: str | None
+    form: str
+    output: Path | None
+    verbose: bool
+    show: int
+    redact: bool
+    on_spark: bool
+    master: str | None
 
 
 @click.command(
@@ -87,7 +105,8 @@ EVERY_ROW = "true"
     help="Read the metadata of a very large table, and plan it, on the executors of Spark.",
 )
 @MASTER
-def explain(places: tuple[str, ...], predicate: str | None, **arguments: Any) -> int:
+@options.with_options(ExplainOptions)
+def explain(arguments: ExplainOptions) -> int:
     """Which files and row groups PREDICATE reads, which it skips, and why.
 
     TABLE is a Delta or Iceberg table, a metadata.json, a folder of Parquet files, a quoted
@@ -100,18 +119,19 @@ def explain(places: tuple[str, ...], predicate: str | None, **arguments: Any) ->
 
     Exit codes: 0 fine, 1 a gate failed, 2 wrong usage, 3 could not evaluate.
     """
+    places, predicate = arguments.places, arguments.predicate
     start_duckdb(places)
-    if arguments["master"] is not None and not arguments["on_spark"]:
+    if arguments.master is not None and not arguments.on_spark:
         raise UsageError("--master goes with --spark")
-    if arguments["sql"] is not None:
+    if arguments.sql is not None:
         from whyscan.cli.statement import explain_statement
 
-        if arguments["assert_stats_columns"] is not None:
+        if arguments.assert_stats_columns is not None:
             raise UsageError(
                 "--assert-stats=COLUMNS goes with one TABLE",
                 hint="with --sql, --assert-stats checks the columns that each scan is filtered by",
             )
-        return explain_statement({**arguments, "places": places, "predicate": predicate})
+        return explain_statement(arguments)
     asserted = options.asserted_statistics(arguments)
     if predicate is None and asserted:
         predicate = EVERY_ROW
@@ -119,36 +139,35 @@ def explain(places: tuple[str, ...], predicate: str | None, **arguments: Any) ->
         missing = "a TABLE" if not places else "-w PREDICATE"
         hint = "whyscan explain TABLE -w PREDICATE, or whyscan explain --sql QUERY"
         raise UsageError(f"explain needs {missing}", hint=hint)
-    if arguments["tables"] or arguments["resolve_joins"]:
-        option = "--table" if arguments["tables"] else "--resolve-joins"
+    if arguments.tables or arguments.resolve_joins:
+        option = "--table" if arguments.tables else "--resolve-joins"
         raise UsageError(f"{option} goes with --sql", hint="without it, TABLE is the one table")
-    arguments["verbose"] |= arguments["form"] in LISTS_FILES
     gates = gates_of_table(arguments)
-    report = _report(places, options.read_predicate(predicate), arguments).gated(gates)
-    if arguments["baseline"] is not None or arguments["update_baseline"]:
+    report = _report(options.read_predicate(predicate), arguments).gated(gates)
+    if arguments.baseline is not None or arguments.update_baseline:
         report = against_baseline(report, " ".join(places), arguments)
-    if arguments["redact"]:
+    if arguments.redact:
         report = report.redacted()
     source = predicate[1:] if predicate.startswith("@") else None
 
     def render(page: Page) -> str:
-        return rendered(report, arguments["form"], replace(page, files=arguments["show"]), source)
+        return rendered(report, arguments.form, replace(page, files=arguments.show), source)
 
-    options.deliver(render, arguments["output"])
+    options.deliver(render, arguments.output)
     return 0 if report.passed else options.GATE_FAILED
 
 
-def _report(places: tuple[str, ...], predicate: str, arguments: Mapping[str, Any]) -> Report:
+def _report(predicate: str, arguments: ExplainOptions) -> Report:
     with Progress() as progress:
-        with loading_the_parser(places):
-            table = options.opened(places, arguments)
+        with loading_the_parser(arguments.places):
+            table = options.opened(arguments.places, arguments)
         progress.watch(table.snapshot.traffic)
-        session = spark_session(arguments["master"]) if arguments["on_spark"] else nullcontext()
+        session = spark_session(arguments.master) if arguments.on_spark else nullcontext()
         with session as spark:
             return table.explain(
                 predicate,
-                select=options.columns(arguments["select"]),
-                verbose=arguments["verbose"],
+                select=options.columns(arguments.select),
+                verbose=arguments.verbose or arguments.form in LISTS_FILES,
                 assert_stats=options.asserted_statistics(arguments),
                 spark=spark,
                 **options.terms(arguments),

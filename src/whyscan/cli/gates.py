@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from msgspec import convert
 
 from whyscan.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
 
+    from whyscan.cli.options import GateOptions
     from whyscan.reports.gates import Gates
     from whyscan.statements.reports.gates import StatementGates
 
-THRESHOLDS = ("min_pruning", "min_pruning_bytes", "max_files", "max_bytes")
-FLAGS = ("assert_stats", "require_partition_filter")
 
-
-def gates_of_table(arguments: Mapping[str, Any]) -> Gates:
+def gates_of_table(arguments: GateOptions) -> Gates:
     """Return the gates of `explain TABLE`; a name before a threshold is an error there."""
     from whyscan.reports.gates import Gates
 
@@ -28,30 +28,39 @@ def gates_of_table(arguments: Mapping[str, Any]) -> Gates:
             f"a gate is for {name!r}, which is a table of no statement",
             hint="names before gates go with --sql",
         )
-    return Gates(**gates)
+    return convert(gates, Gates)
 
 
-def gates_of_statement(arguments: Mapping[str, Any]) -> StatementGates:
+def gates_of_statement(arguments: GateOptions) -> StatementGates:
     """Return the gates of `explain --sql`."""
     from whyscan.reports.gates import Gates
     from whyscan.statements.reports.gates import StatementGates
 
     by_name = _by_name(arguments)
-    statement_gates = Gates(**by_name.pop(None))
+    statement_gates = convert(by_name.pop(None), Gates)
     return StatementGates(
-        statement_gates, {str(name): Gates(**gates) for name, gates in by_name.items()}
+        statement_gates, {str(name): convert(gates, Gates) for name, gates in by_name.items()}
     )
 
 
-def _by_name(arguments: Mapping[str, Any]) -> dict[str | None, dict[str, Any]]:
+def _by_name(arguments: GateOptions) -> dict[str | None, dict[str, float | bool]]:
     """Return the gates by table name, those without a name under None; the last value wins."""
-    by_name: dict[str | None, dict[str, Any]] = defaultdict(dict)
-    by_name[None].update({flag: arguments[flag] for flag in FLAGS})
-    by_name[None]["assert_stats"] |= arguments["assert_stats_columns"] is not None
-    for gate in THRESHOLDS:
-        for name, threshold in arguments[gate]:
+    by_name: dict[str | None, dict[str, float | bool]] = defaultdict(dict)
+    by_name[None] = {
+        "assert_stats": arguments.assert_stats or arguments.assert_stats_columns is not None,
+        "require_partition_filter": arguments.require_partition_filter,
+    }
+    thresholds: dict[str, Sequence[tuple[str | None, float]]] = {
+        "min_pruning": arguments.min_pruning,
+        "min_pruning_bytes": arguments.min_pruning_bytes,
+        "max_files": arguments.max_files,
+        "max_bytes": arguments.max_bytes,
+    }
+    for gate, values in thresholds.items():
+        for name, threshold in values:
             by_name[name][gate] = threshold
-    for flag in FLAGS:
-        for name in arguments[f"{flag}_of"]:
-            by_name[name][flag] = True
+    for name in arguments.assert_stats_of:
+        by_name[name]["assert_stats"] = True
+    for name in arguments.require_partition_filter_of:
+        by_name[name]["require_partition_filter"] = True
     return by_name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,11 +12,21 @@ from whyscan.cli.progress import steps
 from whyscan.cli.spark_session import MASTER, spark_session, table_format
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from whyscan.spark.stages.inventory.report import InventoryRun
 
 SOME_FAILED = 3
+
+
+class InventoryOptions(options.StorageOptions, frozen=True, kw_only=True):
+    """The arguments and options of `inventory`."""
+
+    places: tuple[str, ...]
+    output: str
+    output_format: str
+    depth: str
+    master: str | None
+    form: str
+    redact: bool
 
 
 @click.command(short_help="A lake's files and their statistics as a table.")
@@ -47,7 +57,8 @@ SOME_FAILED = 3
 @options.STORAGE
 @options.form("text", "json")
 @options.REDACT
-def inventory(places: tuple[str, ...], **arguments: Any) -> int:
+@options.with_options(InventoryOptions)
+def inventory(arguments: InventoryOptions) -> int:
     """Write a row for each container of every TABLE: manifests, files, row groups.
 
     TABLE is NAME=URI, a path, a catalog's table, a glob of tables (lake/*) or a namespace
@@ -56,10 +67,10 @@ def inventory(places: tuple[str, ...], **arguments: Any) -> int:
 
     Exit codes: 0 fine, 2 wrong usage, 3 a table could not be read.
     """
-    run = _run_inventory(places, arguments)
-    if arguments["redact"]:
+    run = _run_inventory(arguments)
+    if arguments.redact:
         run = run.redacted()
-    if arguments["form"] == "json":
+    if arguments.form == "json":
         from whyscan.reports.document import to_json
 
         write(to_json(run))
@@ -70,17 +81,17 @@ def inventory(places: tuple[str, ...], **arguments: Any) -> int:
     return SOME_FAILED if run.failed else 0
 
 
-def _run_inventory(places: tuple[str, ...], arguments: Mapping[str, Any]) -> InventoryRun:
-    formats = arguments["output_format"] != "parquet"
-    with steps() as tell, spark_session(arguments["master"], formats=formats) as spark:
+def _run_inventory(arguments: InventoryOptions) -> InventoryRun:
+    formats = arguments.output_format != "parquet"
+    with steps() as tell, spark_session(arguments.master, formats=formats) as spark:
         from whyscan.spark.stages.inventory.run import write_inventory
 
         return write_inventory(
             spark,
-            places,
-            arguments["output"],
-            depth=arguments["depth"],
-            form=arguments["output_format"],
+            arguments.places,
+            arguments.output,
+            depth=arguments.depth,
+            form=arguments.output_format,
             storage=options.storage(arguments),
             partition_types=options.partition_types_of_tables(arguments),
             progress=tell,

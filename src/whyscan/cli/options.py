@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import stat
 import sys
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import click
+from msgspec import Struct
 
 from whyscan.cli import suggestions
 from whyscan.cli.output import file_page, terminal_page, write, write_file
@@ -18,23 +20,96 @@ from whyscan.tables import budget
 from whyscan.tables.storage.environment import with_variables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from whyscan.reports.text_layout import Page
     from whyscan.table import Table
+
+T = TypeVar("T")
+Code = TypeVar("Code", int, None)
 
 GATE_FAILED = 1
 _LONGEST = 1 << 26
 
 
-class TermOptions(TypedDict):
-    """How the predicate is read and how deep the metadata is read: arguments of the facade."""
+class TermArguments(TypedDict):
+    """How SQL is read and how deep the metadata is read: arguments of the facade."""
 
     dialect: str
     timezone: str
     depth: str
     full: bool
     assume_no_nan: bool
+
+
+class StorageOptions(Struct, frozen=True, kw_only=True):
+    """The options of `STORAGE`."""
+
+    partition_types: tuple[str, ...]
+    storage: tuple[str, ...]
+    no_cache: bool
+    as_files: bool
+
+
+class VersionOptions(StorageOptions, frozen=True, kw_only=True):
+    """The options of `STORAGE` and `VERSION`."""
+
+    at_version: int | None
+    at_snapshot: int | None
+    as_of: str | None
+    ref: str | None
+
+
+class QueryOptions(StorageOptions, frozen=True, kw_only=True):
+    """The options of `STORAGE` and `TERMS`."""
+
+    dialect: str
+    timezone: str
+    depth: str
+    full: bool
+    assume_no_nan: bool
+
+
+class TableOptions(VersionOptions, frozen=True, kw_only=True):
+    """The options of `STORAGE`, `VERSION` and `TERMS`."""
+
+    dialect: str
+    timezone: str
+    depth: str
+    full: bool
+    assume_no_nan: bool
+
+
+class GateOptions(TableOptions, frozen=True, kw_only=True):
+    """The options of `STORAGE`, `VERSION`, `TERMS` and `GATES`.
+
+    A threshold is a pair: the name of a table, None for all that is read, and the number.
+    """
+
+    min_pruning: tuple[tuple[str | None, float], ...]
+    min_pruning_bytes: tuple[tuple[str | None, float], ...]
+    max_files: tuple[tuple[str | None, int], ...]
+    max_bytes: tuple[tuple[str | None, int], ...]
+    assert_stats: bool
+    assert_stats_columns: str | None
+    require_partition_filter: bool
+    assert_stats_of: tuple[str, ...]
+    require_partition_filter_of: tuple[str, ...]
+    baseline: Path | None
+    update_baseline: bool
+
+
+def with_options(record: Callable[..., T]) -> Callable[[Callable[[T], Code]], Callable[..., Code]]:
+    """Make a click callback of a function that takes its options as one record."""
+
+    def decorate(run: Callable[[T], Code]) -> Callable[..., Code]:
+        @wraps(run)
+        def called(**arguments: object) -> Code:
+            return run(record(**arguments))
+
+        return called
+
+    return decorate
 
 
 def options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -176,14 +251,14 @@ class WithColumnsOfStatistics(click.Command):
         return super().parse_args(ctx, [*named, *args[end:]])
 
 
-def asserted_statistics(arguments: Mapping[str, Any]) -> bool | list[str]:
+def asserted_statistics(arguments: GateOptions) -> bool | list[str]:
     """Return the columns that need statistics in every file; True means the predicate's."""
-    if arguments["assert_stats_columns"] is not None:
-        names = [name for name in columns(arguments["assert_stats_columns"]) or () if name]
+    if arguments.assert_stats_columns is not None:
+        names = [name for name in columns(arguments.assert_stats_columns) or () if name]
         if not names:
             raise UsageError("--assert-stats= names no column", hint="--assert-stats=a,b")
         return names
-    return bool(arguments["assert_stats"])
+    return arguments.assert_stats
 
 
 REDACT = click.option(
@@ -300,36 +375,36 @@ def columns(select: str | None) -> list[str] | None:
     return None if select is None else [name.strip() for name in select.split(",")]
 
 
-def opened(places: str | Sequence[str], arguments: Mapping[str, Any]) -> Table:
+def opened(places: str | Sequence[str], arguments: VersionOptions) -> Table:
     """Open the table at the version that the options name."""
     return open_table(
         places,
-        version=arguments["at_version"],
-        snapshot=arguments["at_snapshot"],
-        as_of=arguments["as_of"],
-        ref=arguments["ref"],
+        version=arguments.at_version,
+        snapshot=arguments.at_snapshot,
+        as_of=arguments.as_of,
+        ref=arguments.ref,
         storage=storage(arguments),
         partition_types=partition_types(arguments),
     )
 
 
-def terms(arguments: Mapping[str, Any]) -> TermOptions:
+def terms(arguments: QueryOptions | TableOptions) -> TermArguments:
     """Return how the predicate is read and how deep the metadata is read."""
     return {
-        "dialect": arguments["dialect"],
-        "timezone": arguments["timezone"],
-        "depth": arguments["depth"],
-        "full": arguments["full"],
-        "assume_no_nan": arguments["assume_no_nan"],
+        "dialect": arguments.dialect,
+        "timezone": arguments.timezone,
+        "depth": arguments.depth,
+        "full": arguments.full,
+        "assume_no_nan": arguments.assume_no_nan,
     }
 
 
-def partition_types(arguments: Mapping[str, Any]) -> dict[str, str]:
+def partition_types(arguments: StorageOptions) -> dict[str, str]:
     """Return the types of Hive partition columns by column name."""
-    return pairs("--partition-type", arguments["partition_types"])
+    return pairs("--partition-type", arguments.partition_types)
 
 
-def partition_types_of_tables(arguments: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+def partition_types_of_tables(arguments: StorageOptions) -> dict[str, dict[str, str]]:
     """Return the types of `NAME.COLUMN=TYPE`, by table and column."""
     types: dict[str, dict[str, str]] = {}
     for word, kind in partition_types(arguments).items():
@@ -340,11 +415,11 @@ def partition_types_of_tables(arguments: Mapping[str, Any]) -> dict[str, dict[st
     return types
 
 
-def storage(arguments: Mapping[str, Any]) -> dict[str, str]:
+def storage(arguments: StorageOptions) -> dict[str, str]:
     """Return the storage options."""
-    cache = {"cache": "off"} if arguments["no_cache"] else {}
-    as_files = {"as_files": "on"} if arguments["as_files"] else {}
-    return pairs("--option", arguments["storage"]) | cache | as_files
+    cache = {"cache": "off"} if arguments.no_cache else {}
+    as_files = {"as_files": "on"} if arguments.as_files else {}
+    return pairs("--option", arguments.storage) | cache | as_files
 
 
 def deliver(render: Callable[[Page], str], output: Path | None) -> None:

@@ -22,6 +22,17 @@ PIPE = Path("-")
 FORMS = ("parquet", "csv", "arrow")
 
 
+class ScanOptions(options.TableOptions, frozen=True, kw_only=True):
+    """The arguments and options of `scan`."""
+
+    places: tuple[str, ...]
+    predicate: str | None
+    select: str | None
+    output: Path
+    form: str | None
+    force: bool
+
+
 @click.command(short_help="Read the rows of a plan into a file.")
 @click.argument(
     "places", metavar="TABLE...", nargs=-1, required=True, shell_complete=suggestions.places
@@ -48,7 +59,8 @@ FORMS = ("parquet", "csv", "arrow")
 @options.VERSION
 @options.TERMS
 @options.STORAGE
-def scan(places: tuple[str, ...], predicate: str | None, **arguments: Any) -> None:
+@options.with_options(ScanOptions)
+def scan(arguments: ScanOptions) -> None:
     """Read the rows of TABLE for which PREDICATE is TRUE: the files of the plan and no others.
 
     Deleted rows are left out, and only the columns that are needed are read. A file gets its name
@@ -56,16 +68,17 @@ def scan(places: tuple[str, ...], predicate: str | None, **arguments: Any) -> No
 
     Exit codes: 0 fine, 2 wrong usage, 3 could not evaluate.
     """
-    form = _form(arguments["form"], arguments["output"])
-    _refuse_existing(arguments["output"], force=arguments["force"])
+    form = _form(arguments.form, arguments.output)
+    _refuse_existing(arguments.output, force=arguments.force)
+    predicate = arguments.predicate
     where = "true" if predicate is None else options.read_predicate(predicate)
     with sigterm_as_interrupt(), Progress() as progress:
-        table = options.opened(places, arguments)
+        table = options.opened(arguments.places, arguments)
         progress.watch(table.snapshot.traffic)
         plan = table.plan(
-            where, select=options.columns(arguments["select"]), **options.terms(arguments)
+            where, select=options.columns(arguments.select), **options.terms(arguments)
         )
-        _write(plan, form, arguments["output"])
+        _write(plan, form, arguments.output)
 
 
 def _form(chosen: str | None, output: Path) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -17,70 +17,70 @@ from whyscan.errors import UsageError
 from whyscan.statement import Lake, explain_lake
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
+    from whyscan.cli.explain import ExplainOptions
     from whyscan.planning.plan.request import PlanTerms
     from whyscan.reports.text_layout import Page
     from whyscan.statements.records import StatementReport
 
-ONE_TABLE = {
-    "places": "TABLE",
-    "predicate": "-w",
-    "select": "--select",
-    "at_version": "--at-version",
-    "at_snapshot": "--at-snapshot",
-    "as_of": "--as-of",
-    "ref": "--ref",
-}
-WHEN = frozenset({"at_version", "at_snapshot", "as_of", "ref"})
 TABLES = "the statement names its tables and conditions; --table says where they are"
 VERSIONS = "the statement can say it: FROM t VERSION AS OF 3, or TIMESTAMP AS OF '2026-01-01'"
 
 
-def explain_statement(arguments: Mapping[str, Any]) -> int:
+def explain_statement(arguments: ExplainOptions) -> int:
     """Report on a statement, check its gates, and return the exit code."""
     _refuse_single_table_options(arguments)
     gates = gates_of_statement(arguments)
-    report = _report(options.read_statement(arguments["sql"]), arguments).gated(gates)
-    if arguments["baseline"] is not None or arguments["update_baseline"]:
+    report = _report(options.read_statement(arguments.sql or ""), arguments).gated(gates)
+    if arguments.baseline is not None or arguments.update_baseline:
         report = statement_against_baseline(report, arguments)
-    if arguments["redact"]:
+    if arguments.redact:
         report = report.redacted()
 
     def render(page: Page) -> str:
-        return _render_report(report, arguments, replace(page, files=arguments["show"]))
+        return _render_report(report, arguments, replace(page, files=arguments.show))
 
-    options.deliver(render, arguments["output"])
+    options.deliver(render, arguments.output)
     return 0 if report.passed else options.GATE_FAILED
 
 
-def _refuse_single_table_options(arguments: Mapping[str, Any]) -> None:
+def _refuse_single_table_options(arguments: ExplainOptions) -> None:
     """Refuse options that are for one table only."""
-    for name, option in ONE_TABLE.items():
-        if arguments[name] not in {None, ()}:
-            hint = VERSIONS if name in WHEN else TABLES
-            raise UsageError(f"{option} does not go with --sql", hint=hint)
+    of_one_table = {
+        "TABLE": arguments.places,
+        "-w": arguments.predicate,
+        "--select": arguments.select,
+    }
+    versions = {
+        "--at-version": arguments.at_version,
+        "--at-snapshot": arguments.at_snapshot,
+        "--as-of": arguments.as_of,
+        "--ref": arguments.ref,
+    }
+    for hint, values in ((TABLES, of_one_table), (VERSIONS, versions)):
+        for option, value in values.items():
+            if value not in {None, ()}:
+                raise UsageError(f"{option} does not go with --sql", hint=hint)
 
 
-def _report(sql: str, arguments: Mapping[str, Any]) -> StatementReport:
-    places = pairs("--table", arguments["tables"])
+def _report(sql: str, arguments: ExplainOptions) -> StatementReport:
+    places = pairs("--table", arguments.tables)
     lake = Lake(places, options.storage(arguments), _partition_types(arguments, places))
     terms: PlanTerms = {
         **options.terms(arguments),
-        "verbose": arguments["verbose"],
-        "assert_stats": bool(arguments["assert_stats"] or arguments["assert_stats_of"]),
+        "verbose": arguments.verbose,
+        "assert_stats": arguments.assert_stats or bool(arguments.assert_stats_of),
     }
-    resolve = arguments["resolve_limit"] if arguments["resolve_joins"] else None
+    resolve = arguments.resolve_limit if arguments.resolve_joins else None
     with Progress() as progress:
         progress.watch(lake.traffic)
-        session = spark_session(arguments["master"]) if arguments["on_spark"] else nullcontext()
+        session = spark_session(arguments.master) if arguments.on_spark else nullcontext()
         with session as spark:
             return explain_lake(sql, lake, terms, resolve=resolve, spark=spark)
 
 
-def _partition_types(
-    arguments: Mapping[str, Any], tables: Iterable[str]
-) -> dict[str, dict[str, str]]:
+def _partition_types(arguments: ExplainOptions, tables: Iterable[str]) -> dict[str, dict[str, str]]:
     """Return the types of `NAME.COLUMN=TYPE`, by table and column."""
     types: dict[str, dict[str, str]] = {name: {} for name in tables}
     for word, kind in options.partition_types(arguments).items():
@@ -94,8 +94,8 @@ def _partition_types(
     return types
 
 
-def _render_report(report: StatementReport, arguments: Mapping[str, Any], page: Page) -> str:
-    match arguments["form"]:
+def _render_report(report: StatementReport, arguments: ExplainOptions, page: Page) -> str:
+    match arguments.form:
         case "json":
             from whyscan.reports.document import to_json
 
@@ -111,7 +111,7 @@ def _render_report(report: StatementReport, arguments: Mapping[str, Any], page: 
         case "sarif":
             from whyscan.statements.reports.sarif import sarif
 
-            sql: str = arguments["sql"]
+            sql = arguments.sql or ""
             return sarif(report, sql[1:] if sql.startswith("@") else None)
         case "junit":
             from whyscan.statements.reports.junit import junit

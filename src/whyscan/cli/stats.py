@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path  # noqa: TC003 - msgspec reads the annotations of a record
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +15,17 @@ if TYPE_CHECKING:
     from whyscan.reports.text_layout import Page
 
 
+class StatsOptions(options.VersionOptions, frozen=True, kw_only=True):
+    """The arguments and options of `stats`."""
+
+    table: str
+    columns: tuple[str, ...]
+    full: bool
+    form: str
+    redact: bool
+    output: Path | None
+
+
 @click.command(short_help="Which columns of a table prune, and how it is organised.")
 @click.argument("table", metavar="TABLE", shell_complete=suggestions.places)
 @click.argument("columns", metavar="[COLUMN]...", nargs=-1)
@@ -23,20 +35,19 @@ if TYPE_CHECKING:
 @options.form("text", "json", "html")
 @options.OUTPUT
 @options.REDACT
-def stats(table: str, columns: tuple[str, ...], **arguments: Any) -> None:
-    """How the files of TABLE lie: bounds, overlap, sizes; the columns that prune best first.
+@options.with_options(StatsOptions)
+def stats(arguments: StatsOptions) -> None:
+    """How TABLE is organised: bounds, overlap, file sizes; the columns that prune best first.
 
     COLUMNs are those to measure, all by default. Nothing but metadata is read.
     """
     with Progress() as progress:
-        opened = options.opened(table, arguments)
+        opened = options.opened(arguments.table, arguments)
         progress.watch(opened.snapshot.traffic)
-        table_stats = opened.stats(select=list(columns) or None, full=arguments["full"])
-    if arguments["redact"]:
+        table_stats = opened.stats(select=arguments.columns or None, full=arguments.full)
+    if arguments.redact:
         table_stats = table_stats.redacted()
-    options.deliver(
-        lambda page: _rendered(table_stats, arguments["form"], page), arguments["output"]
-    )
+    options.deliver(lambda page: _rendered(table_stats, arguments.form, page), arguments.output)
 
 
 def _rendered(table_stats: TableStats, form: str, page: Page) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, TypedDict
+from pathlib import Path  # noqa: TC003 - msgspec reads the annotations of a record
+from typing import TYPE_CHECKING, TypedDict
 
 import click
 
@@ -12,7 +13,7 @@ from whyscan.cli.spark_session import MASTER, spark_session
 from whyscan.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from pyspark.sql import SparkSession
 
@@ -21,16 +22,6 @@ if TYPE_CHECKING:
 
 FORMS = ("text", "json", "markdown")
 LAKES = frozenset({"delta", "iceberg"})
-ONE_TABLE = {
-    "places": "TABLE",
-    "predicates": "-w",
-    "partition_types": "--partition-type",
-    "trino": "--trino",
-    "at_version": "--at-version",
-    "at_snapshot": "--at-snapshot",
-    "as_of": "--as-of",
-    "ref": "--ref",
-}
 
 
 class _VerifyOptions(TypedDict):
@@ -47,6 +38,25 @@ class _VerifyOptions(TypedDict):
 
 
 WORKLOAD = "its queries name their tables and conditions; --table says where they are"
+
+
+class VerifyArguments(options.TableOptions, frozen=True, kw_only=True):
+    """The arguments and options of `verify`."""
+
+    places: tuple[str, ...]
+    predicates: tuple[str, ...]
+    logs: tuple[str, ...]
+    tables: tuple[str, ...]
+    sample: int | None
+    select: str | None
+    files: int | None
+    engines: tuple[str, ...]
+    duckdb_python: str | None
+    trino: str | None
+    master: str | None
+    form: str
+    redact: bool
+    output: Path | None
 
 
 @click.command(short_help="Plans and statistics against the rows, and against real engines.")
@@ -118,7 +128,8 @@ WORKLOAD = "its queries name their tables and conditions; --table says where the
 @options.form(*FORMS)
 @options.OUTPUT
 @options.REDACT
-def verify(places: tuple[str, ...], **arguments: Any) -> int:
+@options.with_options(VerifyArguments)
+def verify(arguments: VerifyArguments) -> int:
     """Hold the plans of PREDICATEs, and the statistics of TABLE, against its rows.
 
     Spark reads every data file once and judges every row. A container that was dropped and holds
@@ -128,31 +139,32 @@ def verify(places: tuple[str, ...], **arguments: Any) -> int:
     Exit codes: 0 fine, 1 something is unsound or lies, 2 wrong usage, 3 could not evaluate.
     """
     _check_names(arguments)
-    result = _of_workload(places, arguments) if arguments["logs"] else _of_table(places, arguments)
-    shown = result.redacted() if arguments["redact"] else result
-    options.deliver(lambda page: _rendered(shown, arguments["form"], page), arguments["output"])
+    result = _of_workload(arguments) if arguments.logs else _of_table(arguments)
+    shown = result.redacted() if arguments.redact else result
+    options.deliver(lambda page: _rendered(shown, arguments.form, page), arguments.output)
     return result.exit_code
 
 
-def _check_names(arguments: Mapping[str, Any]) -> None:
+def _check_names(arguments: VerifyArguments) -> None:
     """Refuse an unknown dialect or engine before Spark starts."""
     from whyscan.predicate.syntax.parse import dialect_named
     from whyscan.spark.stages.verify.engines.matrix import named
 
-    dialect_named(arguments["dialect"])
-    named(arguments["engines"])
+    dialect_named(arguments.dialect)
+    named(arguments.engines)
 
 
-def _of_table(places: tuple[str, ...], arguments: Mapping[str, Any]) -> Verification:
-    if not places or not arguments["predicates"]:
+def _of_table(arguments: VerifyArguments) -> Verification:
+    places = arguments.places
+    if not places or not arguments.predicates:
         missing = "a TABLE" if not places else "-w PREDICATE"
         raise UsageError(f"verify needs {missing}", hint="whyscan verify TABLE -w PREDICATE")
-    if arguments["tables"] or arguments["sample"]:
-        option = "--table" if arguments["tables"] else "--sample"
+    if arguments.tables or arguments.sample:
+        option = "--table" if arguments.tables else "--sample"
         raise UsageError(f"{option} goes with --workload")
-    texts = [options.read_predicate(word) for word in arguments["predicates"]]
+    texts = [options.read_predicate(word) for word in arguments.predicates]
     table = options.opened(places, arguments)
-    with spark_session(arguments["master"], formats=table.format in LAKES) as spark:
+    with spark_session(arguments.master, formats=table.format in LAKES) as spark:
         from whyscan.spark import verify as verified
 
         _silence_spark_log(spark)
@@ -160,17 +172,27 @@ def _of_table(places: tuple[str, ...], arguments: Mapping[str, Any]) -> Verifica
             spark,
             table,
             texts,
-            dialect=arguments["dialect"],
-            trino=arguments["trino"],
+            dialect=arguments.dialect,
+            trino=arguments.trino,
             **_verify_options(arguments),
         )
 
 
-def _of_workload(places: tuple[str, ...], arguments: Mapping[str, Any]) -> Verification:
-    for name, option in ONE_TABLE.items():
-        if arguments.get(name, places) not in {None, ()}:
+def _of_workload(arguments: VerifyArguments) -> Verification:
+    of_one_table = {
+        "TABLE": arguments.places,
+        "-w": arguments.predicates,
+        "--partition-type": arguments.partition_types,
+        "--trino": arguments.trino,
+        "--at-version": arguments.at_version,
+        "--at-snapshot": arguments.at_snapshot,
+        "--as-of": arguments.as_of,
+        "--ref": arguments.ref,
+    }
+    for option, value in of_one_table.items():
+        if value not in {None, ()}:
             raise UsageError(f"{option} does not go with --workload", hint=WORKLOAD)
-    with spark_session(arguments["master"], formats=True) as spark:
+    with spark_session(arguments.master, formats=True) as spark:
         from whyscan.spark import verify_workload
         from whyscan.spark.pinned_tables import column_types, pin_all
         from whyscan.spark.stages.workload import read_workload
@@ -178,26 +200,24 @@ def _of_workload(places: tuple[str, ...], arguments: Mapping[str, Any]) -> Verif
 
         _silence_spark_log(spark)
         storage = options.storage(arguments)
-        tables = sources(arguments["tables"], storage)
+        tables = sources(arguments.tables, storage)
         types = column_types(pin_all(tables))
-        workload = read_workload(
-            arguments["logs"], arguments["dialect"], storage=storage, types=types
-        )
+        workload = read_workload(arguments.logs, arguments.dialect, storage=storage, types=types)
         return verify_workload(
-            spark, workload, tables, sample=arguments["sample"], **_verify_options(arguments)
+            spark, workload, tables, sample=arguments.sample, **_verify_options(arguments)
         )
 
 
-def _verify_options(arguments: Mapping[str, Any]) -> _VerifyOptions:
+def _verify_options(arguments: VerifyArguments) -> _VerifyOptions:
     return {
-        "select": options.columns(arguments["select"]) or (),
-        "files": arguments["files"],
-        "engines": arguments["engines"] or None,
-        "duckdb_python": arguments["duckdb_python"],
-        "timezone": arguments["timezone"],
-        "depth": arguments["depth"],
-        "full": arguments["full"],
-        "assume_no_nan": arguments["assume_no_nan"],
+        "select": options.columns(arguments.select) or (),
+        "files": arguments.files,
+        "engines": arguments.engines or None,
+        "duckdb_python": arguments.duckdb_python,
+        "timezone": arguments.timezone,
+        "depth": arguments.depth,
+        "full": arguments.full,
+        "assume_no_nan": arguments.assume_no_nan,
     }
 
 
