@@ -38,7 +38,7 @@ CASES = {
     "nan": (prices(DOUBLE, nan=True), "x > 1000", {}),
     "no_nan_on_your_word": (prices(DOUBLE, nan=True), "x > 1000", {"assume_no_nan": True}),
     "no_statistics": (one_file(INT, RowGroup(5)), "x > 1", {}),
-    "selected": (prices(), "x > 1000", {"columns": ["x"]}),
+    "selected": (prices(), "x > 1000", {"select": ["x"]}),
     "or_ends_pruning": (delta_users(), "age > 60 OR my_function(age) = 1", {"depth": "files"}),
     "implied_partition": (delta_users(), "age > 60", {"depth": "files"}),
     "text_as_number": (

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from whyscan.table import Table
 
 
-class DiffOptions(options.QueryOptions, frozen=True, kw_only=True):
+class DiffArguments(options.QueryOptions, frozen=True, kw_only=True):
     """The arguments and options of `diff`."""
 
     table: str
@@ -62,8 +62,8 @@ class DiffOptions(options.QueryOptions, frozen=True, kw_only=True):
     type=PERCENT,
     help="Fail when the share of skipped bytes fell by more percentage points than this.",
 )
-@options.with_options(DiffOptions)
-def diff(arguments: DiffOptions) -> int:
+@options.with_options(DiffArguments)
+def diff(arguments: DiffArguments) -> int:
     """What a predicate reads of TABLE and of OTHER, and what changed.
 
     With --from and --to, two versions of TABLE: a Delta version, an Iceberg snapshot id, a branch
@@ -81,7 +81,7 @@ def diff(arguments: DiffOptions) -> int:
     return 0 if difference.passed else options.GATE_FAILED
 
 
-def _difference(arguments: DiffOptions) -> Difference:
+def _difference(arguments: DiffArguments) -> Difference:
     predicate = options.read_predicate(arguments.predicate)
     with Progress() as progress:
         before = _open_version(arguments.table, arguments.before, arguments)
@@ -90,7 +90,7 @@ def _difference(arguments: DiffOptions) -> Difference:
         return before.diff(after, predicate, **options.terms(arguments))
 
 
-def _open_version(place: str, version: str | None, arguments: DiffOptions) -> Table:
+def _open_version(place: str, version: str | None, arguments: DiffArguments) -> Table:
     """Open a version: a number is a version or snapshot, a timestamp a time, the rest a ref."""
     types, storage = options.partition_types(arguments), options.storage(arguments)
     table = open_table(place, partition_types=types, storage=storage)
@@ -107,7 +107,7 @@ def _open_version(place: str, version: str | None, arguments: DiffOptions) -> Ta
     return opened(as_of=version) if is_time else opened(ref=version)
 
 
-def _rendered(difference: Difference, arguments: DiffOptions, page: Page) -> str:
+def _rendered(difference: Difference, arguments: DiffArguments, page: Page) -> str:
     if arguments.form == "json":
         from whyscan.reports.document import to_json
 

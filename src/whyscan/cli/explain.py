@@ -28,7 +28,7 @@ EVERY_ROW = "true"
 """The predicate if only statistics are checked."""
 
 
-class ExplainOptions(options.GateOptions, frozen=True, kw_only=True):
+class ExplainArguments(options.GateOptions, frozen=True, kw_only=True):
     """The arguments and options of `explain`."""
 
     places: tuple[str, ...]
@@ -105,8 +105,8 @@ class ExplainOptions(options.GateOptions, frozen=True, kw_only=True):
     help="Read the metadata of a very large table, and plan it, on the executors of Spark.",
 )
 @MASTER
-@options.with_options(ExplainOptions)
-def explain(arguments: ExplainOptions) -> int:
+@options.with_options(ExplainArguments)
+def explain(arguments: ExplainArguments) -> int:
     """Which files and row groups PREDICATE reads, which it skips, and why.
 
     TABLE is a Delta or Iceberg table, a metadata.json, a folder of Parquet files, a quoted
@@ -157,7 +157,7 @@ def explain(arguments: ExplainOptions) -> int:
     return 0 if report.passed else options.GATE_FAILED
 
 
-def _report(predicate: str, arguments: ExplainOptions) -> Report:
+def _report(predicate: str, arguments: ExplainArguments) -> Report:
     with Progress() as progress:
         with loading_the_parser(arguments.places):
             table = options.opened(arguments.places, arguments)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SOME_FAILED = 3
 
 
-class InventoryOptions(options.StorageOptions, frozen=True, kw_only=True):
+class InventoryArguments(options.StorageOptions, frozen=True, kw_only=True):
     """The arguments and options of `inventory`."""
 
     places: tuple[str, ...]
@@ -57,8 +57,8 @@ class InventoryOptions(options.StorageOptions, frozen=True, kw_only=True):
 @options.STORAGE
 @options.form("text", "json")
 @options.REDACT
-@options.with_options(InventoryOptions)
-def inventory(arguments: InventoryOptions) -> int:
+@options.with_options(InventoryArguments)
+def inventory(arguments: InventoryArguments) -> int:
     """Write a row for each container of every TABLE: manifests, files, row groups.
 
     TABLE is NAME=URI, a path, a catalog's table, a glob of tables (lake/*) or a namespace
@@ -81,7 +81,7 @@ def inventory(arguments: InventoryOptions) -> int:
     return SOME_FAILED if run.failed else 0
 
 
-def _run_inventory(arguments: InventoryOptions) -> InventoryRun:
+def _run_inventory(arguments: InventoryArguments) -> InventoryRun:
     formats = arguments.output_format != "parquet"
     with steps() as tell, spark_session(arguments.master, formats=formats) as spark:
         from whyscan.spark.stages.inventory.run import write_inventory

@@ -22,7 +22,7 @@ PIPE = Path("-")
 FORMS = ("parquet", "csv", "arrow")
 
 
-class ScanOptions(options.TableOptions, frozen=True, kw_only=True):
+class ScanArguments(options.TableOptions, frozen=True, kw_only=True):
     """The arguments and options of `scan`."""
 
     places: tuple[str, ...]
@@ -59,8 +59,8 @@ class ScanOptions(options.TableOptions, frozen=True, kw_only=True):
 @options.VERSION
 @options.TERMS
 @options.STORAGE
-@options.with_options(ScanOptions)
-def scan(arguments: ScanOptions) -> None:
+@options.with_options(ScanArguments)
+def scan(arguments: ScanArguments) -> None:
     """Read the rows of TABLE for which PREDICATE is TRUE: the files of the plan and no others.
 
     Deleted rows are left out, and only the columns that are needed are read. A file gets its name

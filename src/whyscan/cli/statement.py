@@ -19,7 +19,7 @@ from whyscan.statement import Lake, explain_lake
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from whyscan.cli.explain import ExplainOptions
+    from whyscan.cli.explain import ExplainArguments
     from whyscan.planning.plan.request import PlanTerms
     from whyscan.reports.text_layout import Page
     from whyscan.statements.records import StatementReport
@@ -28,7 +28,7 @@ TABLES = "the statement names its tables and conditions; --table says where they
 VERSIONS = "the statement can say it: FROM t VERSION AS OF 3, or TIMESTAMP AS OF '2026-01-01'"
 
 
-def explain_statement(arguments: ExplainOptions) -> int:
+def explain_statement(arguments: ExplainArguments) -> int:
     """Report on a statement, check its gates, and return the exit code."""
     _refuse_single_table_options(arguments)
     gates = gates_of_statement(arguments)
@@ -45,7 +45,7 @@ def explain_statement(arguments: ExplainOptions) -> int:
     return 0 if report.passed else options.GATE_FAILED
 
 
-def _refuse_single_table_options(arguments: ExplainOptions) -> None:
+def _refuse_single_table_options(arguments: ExplainArguments) -> None:
     """Refuse options that are for one table only."""
     of_one_table = {
         "TABLE": arguments.places,
@@ -64,7 +64,7 @@ def _refuse_single_table_options(arguments: ExplainOptions) -> None:
                 raise UsageError(f"{option} does not go with --sql", hint=hint)
 
 
-def _report(sql: str, arguments: ExplainOptions) -> StatementReport:
+def _report(sql: str, arguments: ExplainArguments) -> StatementReport:
     places = pairs("--table", arguments.tables)
     lake = Lake(places, options.storage(arguments), _partition_types(arguments, places))
     terms: PlanTerms = {
@@ -80,7 +80,9 @@ def _report(sql: str, arguments: ExplainOptions) -> StatementReport:
             return explain_lake(sql, lake, terms, resolve=resolve, spark=spark)
 
 
-def _partition_types(arguments: ExplainOptions, tables: Iterable[str]) -> dict[str, dict[str, str]]:
+def _partition_types(
+    arguments: ExplainArguments, tables: Iterable[str]
+) -> dict[str, dict[str, str]]:
     """Return the types of `NAME.COLUMN=TYPE`, by table and column."""
     types: dict[str, dict[str, str]] = {name: {} for name in tables}
     for word, kind in options.partition_types(arguments).items():
@@ -94,7 +96,7 @@ def _partition_types(arguments: ExplainOptions, tables: Iterable[str]) -> dict[s
     return types
 
 
-def _render_report(report: StatementReport, arguments: ExplainOptions, page: Page) -> str:
+def _render_report(report: StatementReport, arguments: ExplainArguments, page: Page) -> str:
     match arguments.form:
         case "json":
             from whyscan.reports.document import to_json

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from whyscan.reports.text_layout import Page
 
 
-class StatsOptions(options.VersionOptions, frozen=True, kw_only=True):
+class StatsArguments(options.VersionOptions, frozen=True, kw_only=True):
     """The arguments and options of `stats`."""
 
     table: str
@@ -35,8 +35,8 @@ class StatsOptions(options.VersionOptions, frozen=True, kw_only=True):
 @options.form("text", "json", "html")
 @options.OUTPUT
 @options.REDACT
-@options.with_options(StatsOptions)
-def stats(arguments: StatsOptions) -> None:
+@options.with_options(StatsArguments)
+def stats(arguments: StatsArguments) -> None:
     """How TABLE is organised: bounds, overlap, file sizes; the columns that prune best first.
 
     COLUMNs are those to measure, all by default. Nothing but metadata is read.
