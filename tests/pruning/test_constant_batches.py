@@ -24,7 +24,7 @@ from whyscan.pruning.blocks import Blocks, make_blocks
 from whyscan.pruning.concatenation import concatenate
 from whyscan.pruning.containers import ColumnStatistics, Containers, checked
 from whyscan.pruning.evaluate import ContainerBatch, evaluate, interval_of
-from whyscan.pruning.functions import PLAIN
+from whyscan.pruning.functions import FUNCTIONS
 from whyscan.pruning.functions.time.fields import TEMPORAL
 from whyscan.pruning.interval import Interval, anything, less_equal
 from whyscan.pruning.mask import Mask, as_array, materialise
@@ -72,6 +72,7 @@ if TYPE_CHECKING:
 
     from whyscan.tree.nodes import Expression
 
+OF_TIME = {function.name for function in TEMPORAL}
 DECIMAL = DecimalType(9, 2)
 COLUMNS: dict[str, Type] = {
     "b": BOOLEAN,
@@ -212,7 +213,7 @@ def calls(name: str) -> Iterator[str]:
 @cache
 def texts() -> dict[str, list[str]]:
     """SQL by the thing that it tries."""
-    found = {name: list(calls(name)) for name in sorted({*PLAIN, *TEMPORAL})}
+    found = {name: list(calls(name)) for name in sorted(FUNCTIONS)}
     for target in ("BOOLEAN", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL(5, 1)", "STRING",
                    "BINARY", "DATE", "TIMESTAMP", "TIMESTAMP_NTZ"):  # fmt: skip
         found[f"CAST AS {target}"] = [
@@ -287,7 +288,7 @@ def bits(value: pa.Scalar) -> Any:
 def test_an_expression_says_the_same_of_a_container_alone_among_copies_and_beside_others(tried):
     bound_texts = [(text, e) for text in texts()[tried] if (e := bound(text)) is not None]
     wrong = {}
-    for (text, expression), session in product(bound_texts, ZONES[: 2 if tried in TEMPORAL else 1]):
+    for (text, expression), session in product(bound_texts, ZONES[: 2 if tried in OF_TIME else 1]):
         beside = answers(expression, mixed(), session)
         assert answers(expression, batch_of("only NULL", 0), session) == []
         for at, state in enumerate(STATES):
@@ -334,7 +335,7 @@ def test_the_catalogue_is_tried():
     tried = {
         name for name, written in texts().items() if any(bound(t) is not None for t in written)
     }
-    missed = {name for name in {*PLAIN, *TEMPORAL} if name not in tried and name.isidentifier()}
+    missed = {name for name in FUNCTIONS if name not in tried and name.isidentifier()}
     assert missed <= {"btrim", "make_date", "nanvl", "positive", "replace", "try_to_date",
                       "try_to_timestamp"}  # fmt: skip
 

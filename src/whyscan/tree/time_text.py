@@ -81,14 +81,6 @@ def days_in_month(year: int, month: int) -> int:
     return 29 if leap else _MONTH_DAYS[month - 1]
 
 
-def add_months(days: int, months: int) -> int:
-    """The same day of the month some months later, or the last day of a shorter month."""
-    year, month, day = civil_from_days(days)
-    extra, month = divmod(month - 1 + months, 12)
-    year, month = year + extra, month + 1
-    return days_from_civil(year, month, min(day, days_in_month(year, month)))
-
-
 def parse_date(text: str) -> int | None:
     """Days of `2024`, `2024-3`, `2024-03-01` or `2024-03-01T…`; None if Spark reads no date."""
     match = _DATE.fullmatch(text.strip(_SPACE))

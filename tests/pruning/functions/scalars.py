@@ -316,14 +316,12 @@ def pad(text: str, size: int, filler: str) -> tuple[str, str]:
     return text[: max(size, 0)], (filler * missing)[:missing]
 
 
-def locate(part: str, text: str, start: int) -> int:
-    if start < 1:
-        return 0
-    return (
-        next((i + 1 for i in range(start - 1, len(text)) if text.startswith(part, i)), 0)
-        if part
-        else 1
-    )
+def translate(text: str, old: str, new: str) -> str:
+    letters = ""
+    for letter in text:
+        at = old.find(letter)
+        letters += letter if at < 0 else new[at : at + 1]
+    return letters
 
 
 def initcap(text: str) -> str:
@@ -336,14 +334,12 @@ def initcap(text: str) -> str:
 
 TEXT = {
     "ascii": lambda s: ord(s[0]) if s else 0,
-    "char_length": len,
     "contains": lambda s, part: part in s,
     "endswith": lambda s, part: s[len(s) - len(part) :] == part if len(part) <= len(s) else False,
     "initcap": initcap,
     "instr": lambda s, part: s.find(part) + 1,
     "left": lambda s, n: s[: max(n, 0)],
     "length": len,
-    "locate": locate,
     "lower": str.lower,
     "lpad": lambda s, n, filler: "".join(reversed(pad(s, n, filler))),
     "ltrim": lambda s: s.lstrip(" "),
@@ -356,6 +352,7 @@ TEXT = {
     "rtrim": lambda s: s.rstrip(" "),
     "startswith": lambda s, part: s[: len(part)] == part,
     "substring": substring,
+    "translate": translate,
     "trim": lambda s: s.strip(" "),
     "upper": str.upper,
 }

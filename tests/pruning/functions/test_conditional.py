@@ -43,8 +43,6 @@ def nanvl(a, b):
         ("least", scalars.least, 3),
         ("greatest", scalars.greatest, 2),
         ("greatest", scalars.greatest, 3),
-        ("coalesce", first_present, 3),
-        ("nvl", first_present, 2),
         ("nullif", nullif, 2),
     ],
 )
@@ -54,24 +52,16 @@ def test_choices_among_values(function, scalar, count, kind, seed):
     check(calling(function, kind), scalar, (kind,) * count, seed)
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=str)
-@some
-@given(seed=seeds)
-def test_conditions(kind, seed):
-    check(calling("if", kind), lambda c, a, b: a if c else b, (BOOLEAN, kind, kind), seed)
-    check(calling("nvl2", kind), lambda x, a, b: b if x is None else a, (INT, kind, kind), seed)
-
-
 @some
 @given(seed=seeds)
 def test_nan_and_null(seed):
     check(calling("isnan", BOOLEAN), lambda x: x is not None and math.isnan(x), (DOUBLE,), seed)
     check(calling("nanvl", DOUBLE), nanvl, (DOUBLE, DOUBLE), seed)
-    check(calling("isnull", BOOLEAN), lambda x: x is None, (DOUBLE,), seed)
-    check(calling("isnotnull", BOOLEAN), lambda x: x is not None, (STRING,), seed)
 
 
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize("count", [2, 3])
 @some
 @given(seed=seeds)
-def test_coalesce_of_the_tree(seed):
-    check(lambda *xs: coalesced(xs), first_present, (INT, INT, INT), seed)
+def test_coalesce_of_the_tree(kind, count, seed):
+    check(lambda *xs: coalesced(xs), first_present, (kind,) * count, seed)

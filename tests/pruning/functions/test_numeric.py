@@ -62,15 +62,12 @@ CASES = [
     ("power", DOUBLE, DOUBLE, (1.5,), scalars.power, False),
     ("power", DOUBLE, DOUBLE, (2.0,), scalars.power, False),
     ("pmod", INT, INT, (7,), scalars.pmod, True),
-    ("mod", INT, INT, (-7,), scalars.mod, True),
     ("~", INT, INT, (), scalars.inverted, True),
     ("&", INT, INT, (12,), scalars.bits_and, True),
     ("&", BIGINT, BIGINT, (-8,), scalars.bits_and, True),
     ("|", TINYINT, INT, (12,), scalars.bits_or, True),
     ("^", BIGINT, BIGINT, (7,), scalars.bits_xor, True),
     ("~", BIGINT, BIGINT, (), scalars.inverted, True),
-    ("positive", INT, INT, (), lambda x, _: x, True),
-    ("positive", DOUBLE, DOUBLE, (), lambda x, _: x, True),
 ]
 
 

@@ -251,7 +251,7 @@ def test_texts_of_fractions_and_booleans(spark):
     agree(spark, (STRING,), [boolean], words)
 
 
-SIMPLE = ("trim", "ltrim", "rtrim", "reverse", "length", "char_length", "ascii", "octet_length")
+SIMPLE = ("trim", "ltrim", "rtrim", "reverse", "length", "ascii", "octet_length")
 PADS = ((-1, "x"), (5, "xy"), (5, ""))
 TEXT = [
     *((f"{name}(a)", name, ()) for name in SIMPLE),
@@ -262,6 +262,7 @@ TEXT = [
         for at in (-9, -2, 0, 1, 2)
         for n in (-1, 2, 8)
     ),
+    *((f"translate(a, '{x}', '{y}')", "translate", (x, y)) for x, y in (("ap", "x"), ("p", ""))),
     *((f"repeat(a, {n})", "repeat", (n,)) for n in (-1, 2)),
     *((f"{pad}(a, {n}, '{p}')", pad, (n, p)) for pad in ("lpad", "rpad") for n, p in PADS),
     *((f"replace(a, '{x}', '{y}')", "replace", (x, y)) for x, y in (("a", "bb"), ("", "x"))),

@@ -36,7 +36,7 @@ PARTS = ("", "a", "p", "pp", "app", "appl", "\u00e9", "\u65e5")
 # Function, result, constants, the place of the argument among them, exact on points.
 CASES = [
     *((name, STRING, (), 0, True) for name in ("trim", "ltrim", "rtrim", "reverse")),
-    *((name, INT, (), 0, True) for name in ("length", "char_length", "octet_length", "ascii")),
+    *((name, INT, (), 0, True) for name in ("length", "octet_length", "ascii")),
     *((name, STRING, (), 0, False) for name in ("lower", "upper")),
     *(("left", STRING, (n,), 0, True) for n in (-1, 0, 1, 2, 3)),
     *(("right", STRING, (n,), 0, True) for n in (-1, 0, 2, 9)),
@@ -49,7 +49,10 @@ CASES = [
     *(("contains", BOOLEAN, (part,), 0, True) for part in PARTS),
     *(("endswith", BOOLEAN, (part,), 0, True) for part in PARTS),
     *(("startswith", BOOLEAN, (part,), 0, True) for part in PARTS),
-    *(("locate", INT, (part, start), 1, True) for part in ("", "p") for start in (-1, 1, 2)),
+    *(
+        ("translate", STRING, (old, new), 0, True)
+        for old, new in (("", "x"), ("ap", "x"), ("app", "xyz"), ("p", ""))
+    ),
 ]
 
 
@@ -64,6 +67,25 @@ def test_functions_of_text(function, result, constants, place, exact, seed):
 
     rule = calling(function, result, constants, place)
     check(rule, scalars.strict(scalar), (STRING,), seed, exact=exact)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("<%s>", "a"), b"<a>"),
+        (("%s-%05d", "a", 7), b"a-00007"),
+        (("%d", "a"), None),  # Spark raises
+        (("%x", 7), None),
+        (("%s", None), None),  # Spark writes 'null'
+        (("%s",), None),
+    ],
+)
+def test_format_string_writes_what_java_and_python_write(arguments, text):
+    result = apply(Call("format_string", (), STRING), [literal(a) for a in arguments], UTC)
+    if text is None:
+        assert (result.lower, result.upper, result.raises) == (None, None, True)
+    else:
+        assert (result.lower.as_py(), result.upper.as_py(), result.raises) == (text, text, False)
 
 
 @pytest.mark.parametrize("count", [2, 3])

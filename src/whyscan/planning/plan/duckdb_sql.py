@@ -6,16 +6,15 @@ text is sent to DuckDB (see `where_it_means_the_same`).
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from threading import Timer
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from whyscan.pruning.functions import FUNCTIONS
 from whyscan.pruning.mask import Mask, all_of, tally, unknown_as
 from whyscan.tree import arrow
 from whyscan.tree.nodes import (
@@ -188,208 +187,16 @@ def _cast(cast: Cast, names: Names) -> str:
     return f"CAST({_sql(cast.operand, names)} AS {_type_name(target)})"
 
 
-Template = Callable[[Call, list[str]], str]
-
-
-def _plain(template: str, arity: int) -> Template:
-    def render(_: Call, arguments: list[str]) -> str:
-        if len(arguments) != arity:
-            raise NotTheSame
-        return template.format(*arguments)
-
-    return render
-
-
-def _regexp(template: str, arity: int) -> Template:
-    def render(call: Call, arguments: list[str]) -> str:
-        if len(arguments) != arity:
-            raise NotTheSame
-        _portable(call.arguments[1])
-        return template.format(*arguments)
-
-    return render
-
-
-def _regexp_replace(call: Call, arguments: list[str]) -> str:
-    """Replaces every match by a text without references, which Java and RE2 write differently.
-
-    After a match Java finds an empty match in the same place and RE2 does not: `x*` in `xa`. A
-    pattern that can match nothing also matches the empty text, where `^` and `$` hold.
-    """
-    match call.arguments:
-        case (_, pattern, Literal(value=str() as text)) if "$" not in text and "\\" not in text:
-            if _portable(pattern).match("") is None:
-                return f"regexp_replace({', '.join(arguments)}, 'g')"
-        case _:
-            pass
-    raise NotTheSame
-
-
-def _regexp_extract(call: Call, arguments: list[str]) -> str:
-    """The first match or one of its groups. The group must exist: otherwise Spark raises.
-
-    If a group is repeated, Java and RE2 disagree on which repetition it holds.
-    """
-    match call.arguments:
-        case (_, pattern, Literal(value=int() as group)):
-            compiled = _portable(pattern)
-            if group == 0 or (
-                0 < group <= compiled.groups and not any(_repeated(compiled.pattern))
-            ):
-                return f"regexp_extract({', '.join(arguments)})"
-        case _:
-            pass
-    raise NotTheSame
-
-
-def _substring(call: Call, arguments: list[str]) -> str:
-    """A positive literal position: Spark and DuckDB count differently from the end."""
-    at_least = (1, 0)
-    for position, least in zip(call.arguments[1:], at_least, strict=False):
-        match position:
-            case Literal(value=int() as number) if number >= least:
-                continue
-            case _:
-                raise NotTheSame
-    return f"substring({', '.join(arguments)})"
-
-
-def _padded(name: str) -> Template:
-    """A literal length and a non-empty filler: DuckDB does not pad with an empty text."""
-
-    def render(call: Call, arguments: list[str]) -> str:
-        match call.arguments[1:]:
-            case (Literal(value=int() as length), *rest) if 0 <= length <= LONGEST_PADDED:
-                if not rest:
-                    return f"{name}({arguments[0]}, {length}, ' ')"
-                if isinstance(rest[0], Literal) and rest[0].value:
-                    return f"{name}({arguments[0]}, {length}, {arguments[2]})"
-            case _:
-                pass
-        raise NotTheSame
-
-    return render
-
-
-def _split_part(call: Call, arguments: list[str]) -> str:
-    """A non-empty separator and a positive index: the engines count differently otherwise."""
-    match call.arguments:
-        case (_, Literal(value=str() as by), Literal(value=int() as at)) if by and at > 0:
-            return f"split_part({', '.join(arguments)})"
-        case _:
-            raise NotTheSame
-
-
-def _joined_by(_: Call, arguments: list[str]) -> str:
-    """A separator and at least one value: DuckDB has no `concat_ws` without values."""
-    if len(arguments) == 1:
-        raise NotTheSame
-    return f"concat_ws({', '.join(arguments)})"
-
-
-LONGEST_PADDED = 1_000
-LONGEST_PATTERN = 1_000
-"""Characters of a regular expression: longer ones take more time and stack to compile and check."""
-
-_REGEXP_SYNTAX = re.compile(
-    r"(?:[ !\"#%&',/0-9:;<=>@A-Z_`a-z~.^$|()*+?-]|\\[dDwW.\\*+?()\[\]{}|^$/-]"
-    r"|\[\^?(?:[ !\"#%',/0-9:;<=>@A-Z_`a-z~.$|()*+?-]|\\[dw.\\\]-])+\]|\{[0-9]+(?:,[0-9]*)?\})*"
-)
-
-
-# Python warns that `--`, `||` and `~~` between brackets may mean operations one day.
-_UNSURE = re.compile(r"\(\?|[*+?}]\+|\[[^]]*(?:--|\|\||~~)")
-
-
-def _portable(pattern: Expression) -> re.Pattern[str]:
-    """The pattern, if Java and RE2 read it alike: no look-around, back reference or flag.
-
-    Nor a repeated group that may be empty: Java ends the repetition at its first empty match.
-    """
-    match pattern:
-        case Literal(value=str() as text) if _has_portable_syntax(text):
-            if not _UNSURE.search(text):
-                compiled = _compiled(text)
-                if not any(_compiled(group).match("") for group in _repeated(text)):
-                    return compiled
-        case _:
-            pass
-    raise NotTheSame
-
-
-def _has_portable_syntax(pattern: str) -> bool:
-    return len(pattern) <= LONGEST_PATTERN and _REGEXP_SYNTAX.fullmatch(pattern) is not None
-
-
-def _compiled(pattern: str) -> re.Pattern[str]:
-    try:
-        return re.compile(pattern, re.ASCII)
-    except (re.error, OverflowError, RecursionError) as error:
-        raise NotTheSame from error
-
-
-_REGEXP_TOKEN = re.compile(r"\\.|\[(?:\\.|[^]\\])*]|.")
-
-
-def _repeated(pattern: str) -> Iterator[str]:
-    """The text of each group of the pattern that a quantifier follows."""
-    opened: list[int] = []
-    for token in _REGEXP_TOKEN.finditer(pattern):
-        if token[0] == "(":
-            opened.append(token.end())
-        elif token[0] == ")":
-            start = opened.pop()
-            if pattern[token.end() : token.end() + 1] in {"*", "+", "?", "{"}:
-                yield pattern[start : token.start()]
-
-
-SAME_MEANING: Mapping[str, Template] = MappingProxyType(
-    {
-        "rlike": _regexp("regexp_matches({0}, {1})", 2),
-        "regexp_like": _regexp("regexp_matches({0}, {1})", 2),
-        "regexp_replace": _regexp_replace,
-        "regexp_extract": _regexp_extract,
-        "concat": lambda _, arguments: "(" + " || ".join(arguments) + ")",
-        "lower": _plain("lower({0})", 1),
-        "upper": _plain("upper({0})", 1),
-        "length": _plain("length({0})", 1),
-        "reverse": _plain("reverse({0})", 1),
-        "trim": _plain("trim({0}, ' ')", 1),
-        "ltrim": _plain("ltrim({0}, ' ')", 1),
-        "rtrim": _plain("rtrim({0}, ' ')", 1),
-        "replace": _plain("replace({0}, {1}, {2})", 3),
-        "md5": _plain("md5({0})", 1),
-        "ascii": _plain("ascii({0})", 1),
-        "octet_length": _plain("strlen({0})", 1),
-        "lpad": _padded("lpad"),
-        "rpad": _padded("rpad"),
-        "split_part": _split_part,
-        "translate": _plain("translate({0}, {1}, {2})", 3),
-        "concat_ws": _joined_by,
-        "instr": _plain("instr({0}, {1})", 2),
-        "contains": _plain("contains({0}, {1})", 2),
-        "startswith": _plain("starts_with({0}, {1})", 2),
-        "endswith": _plain("ends_with({0}, {1})", 2),
-        "substring": _substring,
-        "left": _plain("left({0}, CAST(greatest({1}, 0) AS BIGINT))", 2),
-        "right": _plain("right({0}, CAST(greatest({1}, 0) AS BIGINT))", 2),
-        "repeat": _plain("repeat({0}, greatest({1}, 0))", 2),
-    }
-)
-
-
 def _call(call: Call, names: Names) -> str:
-    template = SAME_MEANING.get(call.function)
+    function = FUNCTIONS.get(call.function)
     instants = any(isinstance(type_of(a), TimestampType) for a in call.arguments)
-    if template is None or instants:
+    if function is None or function.duckdb is None or instants:
         raise NotTheSame
-    return template(call, [_sql(argument, names) for argument in call.arguments])
+    sql = function.duckdb_sql(call, [_sql(argument, names) for argument in call.arguments])
+    if sql is None:
+        raise NotTheSame
+    return sql
 
-
-ANY_TEXT = frozenset(
-    {"concat", "contains", "endswith", "left", "length", "replace", "startswith", "substring"}
-)
-"""Functions that mean the same on text of any letters: they count and compare code points."""
 
 _PRINTABLE = "^[ -~]*$"
 _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
@@ -407,7 +214,7 @@ def takes_any_text(expression: Expression) -> bool:
     """DuckDB means the same as Spark beyond printable ASCII, too."""
     for node in walk(expression):
         match node:
-            case Call() if node.function not in ANY_TEXT:
+            case Call() if not (node.function in FUNCTIONS and FUNCTIONS[node.function].any_text):
                 return False
             case Like(ignore_case=True):
                 return False

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from whyscan.planning.plan.duckdb_sql import LONGEST_PADDED
 from whyscan.predicate.syntax.parse import MAX_CHARACTERS
+from whyscan.pruning.functions.text.duckdb_templates import LONGEST_PADDED
 from whyscan.tree.nodes import Call, Case, Cast, Coalesce, Column, Literal, children, walk
 
 if TYPE_CHECKING:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import math
-import operator
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from whyscan.predicate.binding import casts, time_intervals
+from whyscan.predicate.binding.calls import call, computed
 from whyscan.predicate.binding.scope import Operand, Scope, Uninterpreted
-from whyscan.predicate.binding.signatures import call
 from whyscan.predicate.syntax.dialects import DialectFamily, Division
+from whyscan.pruning.functions.folding import folded
 from whyscan.tree import zones
 from whyscan.tree.coercion import arithmetic_type, as_decimal, exact_digits, is_numeric
-from whyscan.tree.literals import EXACT, MAX_DIGITS, Inconvertible, exact_decimal, rounded_decimal
+from whyscan.tree.literals import MAX_DIGITS, exact_decimal, rounded_decimal
 from whyscan.tree.nodes import Arithmetic, Call, Cast, Literal, Operation, type_of, walk
 from whyscan.tree.types import (
     BIGINT,
@@ -37,7 +36,7 @@ from whyscan.tree.types import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from whyscan.tree.nodes import Expression
 
@@ -49,13 +48,7 @@ OPERATIONS: dict[type[exp.Expr], Operation] = {
     exp.IntDiv: Operation.QUOTIENT,
     exp.Mod: Operation.REMAINDER,
 }
-_SIMPLE = {
-    Operation.ADD: operator.add,
-    Operation.SUBTRACT: operator.sub,
-    Operation.MULTIPLY: operator.mul,
-}
-# Spark rounds longer decimals to this many digits when it negates them: not computed at binding.
-_NEGATED_DIGITS = 34
+_SIMPLE = {Operation.ADD, Operation.SUBTRACT, Operation.MULTIPLY}
 _DAY_COUNTING = {DialectFamily.POSTGRES, DialectFamily.DUCKDB, DialectFamily.SNOWFLAKE}
 
 
@@ -91,14 +84,8 @@ def negative(operand: Operand, scope: Scope) -> Expression:
             return null
         case Literal(_, IntervalType()) as interval:
             return time_intervals.negated(interval)
-        case Literal(int() as value, IntegerType() as kind) if -value <= kind.greatest:
-            return Literal(-value, kind)
-        case Literal(float() as value, kind):
-            return Literal(-value, kind)
-        case Literal(Decimal() as value, kind) if len(value.as_tuple().digits) <= _NEGATED_DIGITS:
-            return Literal(value.copy_negate(), kind)
         case expression if is_numeric(type_of(expression)):
-            return Call("negative", (expression,), type_of(expression))
+            return computed(Call("negative", (expression,), type_of(expression)), scope)
         case Literal(str(), _):
             return negative(
                 Operand(casts.implicit_cast(operand, DOUBLE, scope), operand.origin), scope
@@ -119,26 +106,14 @@ def positive(operand: Operand, scope: Scope) -> Expression:
     return operand.expression
 
 
-_BITS: dict[str, Callable[..., int]] = {
-    "&": operator.and_,
-    "|": operator.or_,
-    "^": operator.xor,
-    "~": operator.invert,
-}
-
-
 def bits(name: str, operands: Sequence[Operand], scope: Scope) -> Expression:
     """`a & b`, `a | b`, `a ^ b` or `~a` of integers, in the wider type of the two."""
     if not all(isinstance(type_of(o.expression), IntegerType | NullType) for o in operands):
         raise Uninterpreted("bits of what is no integer")
     common = casts.cast_to_common_type(operands, scope)
-    literals = [o for o in common.operands if isinstance(o, Literal)]
-    if any(literal.value is None for literal in literals):
+    if any(isinstance(o, Literal) and o.value is None for o in common.operands):
         return Literal(None, common.type)
-    if len(literals) == len(operands):
-        values = [literal.value for literal in literals]
-        return Literal(_BITS[name](*values), common.type)
-    return Call(name, common.operands, common.type)
+    return computed(Call(name, common.operands, common.type), scope)
 
 
 def _interval_sum(operation: Operation, left: Operand, right: Operand) -> Expression:
@@ -178,10 +153,13 @@ def add_interval_keeping_type(
         )
     if type_of(start) == TIMESTAMP and _may_add_differently(interval, scope):
         raise Uninterpreted("days on a clock that is put forward and back")
-    if isinstance(start, Literal):
-        forward = interval if operation is Operation.ADD else time_intervals.negated(interval)
-        return time_intervals.add(start, forward, scope.clock)
-    return Arithmetic(operation, start, interval, type_of(start))
+    result = Arithmetic(operation, start, interval, type_of(start))
+    if not isinstance(start, Literal):
+        return result
+    moved = folded(result, scope.clock.zone)
+    if moved is None:
+        raise Uninterpreted("a time out of range")
+    return moved
 
 
 _TIMES_FROM_DATES = {DialectFamily.DUCKDB, DialectFamily.POSTGRES, DialectFamily.BIGQUERY}
@@ -237,14 +215,12 @@ def _numeric(operation: Operation, left: Operand, right: Operand, scope: Scope) 
     if isinstance(kind, FloatType):
         left = Operand(casts.implicit_cast(left, kind, scope), left.origin)
         right = Operand(casts.implicit_cast(right, kind, scope), right.origin)
-    folded = fold(operation, left.expression, right.expression, kind)
-    if folded is not None:
-        return folded
     operands = (
         _as_decimal_operand(left.expression, kind),
         _as_decimal_operand(right.expression, kind),
     )
-    return Arithmetic(operation, *operands, kind)
+    result = Arithmetic(operation, *operands, kind)
+    return folded(result, scope.clock.zone) or result
 
 
 def _widened_integers(
@@ -430,63 +406,3 @@ def _as_decimal_operand(expression: Expression, result: Type) -> Expression:
     if isinstance(result, DecimalType) and isinstance(kind, IntegerType):
         return Cast(expression, as_decimal(kind))
     return expression
-
-
-def fold(operation: Operation, left: Expression, right: Expression, kind: Type) -> Literal | None:
-    """The result of two literals; None if it would raise an error or one is not a literal."""
-    if not (isinstance(left, Literal) and isinstance(right, Literal)):
-        return None
-    if left.value is None or right.value is None:
-        return Literal(None, kind)
-    match kind:
-        case IntegerType():
-            return _fold_integers(operation, left.value, right.value, kind)
-        case FloatType():
-            return _fold_floats(operation, left.value, right.value, kind)
-        case DecimalType():
-            return _fold_decimals(operation, left.value, right.value, kind)
-        case _:
-            return None
-
-
-def _fold_integers(operation: Operation, a: object, b: object, kind: IntegerType) -> Literal | None:
-    if not (isinstance(a, int) and isinstance(b, int)):
-        return None
-    if operation in _SIMPLE:
-        value = _SIMPLE[operation](a, b)
-    elif b == 0:
-        return None
-    else:
-        quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-        value = quotient if operation is Operation.QUOTIENT else a - quotient * b
-    return Literal(value, kind) if kind.least <= value <= kind.greatest else None
-
-
-def _fold_floats(operation: Operation, a: object, b: object, kind: FloatType) -> Literal | None:
-    if not (isinstance(a, float) and isinstance(b, float)) or kind.bits != DOUBLE.bits:
-        return None
-    if operation in _SIMPLE:
-        return Literal(_SIMPLE[operation](a, b), kind)
-    if b == 0 or not (math.isfinite(a) and math.isfinite(b)):
-        return None
-    return Literal(a / b if operation is Operation.DIVIDE else math.fmod(a, b), kind)
-
-
-def _fold_decimals(operation: Operation, a: object, b: object, kind: DecimalType) -> Literal | None:
-    if not (isinstance(a, int | Decimal) and isinstance(b, int | Decimal)):
-        return None
-    first, second = Decimal(a), Decimal(b)
-    if operation not in _SIMPLE and second == 0:
-        return None
-    compute = {
-        Operation.ADD: EXACT.add,
-        Operation.SUBTRACT: EXACT.subtract,
-        Operation.MULTIPLY: EXACT.multiply,
-        Operation.DIVIDE: EXACT.divide,
-        Operation.REMAINDER: EXACT.remainder,
-        Operation.QUOTIENT: EXACT.divide_int,
-    }[operation]
-    try:
-        return Literal(rounded_decimal(compute(first, second), kind), kind)
-    except Inconvertible:
-        return None

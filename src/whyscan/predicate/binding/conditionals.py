@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from whyscan.predicate.binding import casts
 from whyscan.predicate.binding.arguments import Arguments, without_origin
+from whyscan.predicate.binding.calls import call
 from whyscan.predicate.binding.comparisons import any_of, compare
 from whyscan.predicate.binding.scope import Operand, Scope, Uninterpreted
-from whyscan.predicate.binding.signatures import call
 from whyscan.tree.nodes import (
     Call,
     Case,

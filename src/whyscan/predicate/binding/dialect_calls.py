@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from whyscan.predicate.binding import casts, conditionals, number_calls, text_calls, time_calls
+from whyscan.predicate.binding.calls import call
 from whyscan.predicate.binding.number_calls import Builder, plain
 from whyscan.predicate.binding.scope import Operand, Scope, Uninterpreted
-from whyscan.predicate.binding.signatures import call
 from whyscan.predicate.syntax.dialects import DialectFamily
 from whyscan.tree.nodes import CastFailure
 from whyscan.tree.types import (

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from whyscan.predicate.binding.scope import Operand
-from whyscan.predicate.binding.signatures import SIGNATURES
 from whyscan.predicate.binding.written_types import type_named
 from whyscan.predicate.syntax.tokens import function_name
+from whyscan.pruning.functions import FUNCTIONS
 from whyscan.tree.nodes import Literal
 from whyscan.tree.types import (
     NULL,
@@ -62,6 +62,6 @@ def _is_of_other_type(node: exp.Expr, scope: Scope) -> bool:
     if isinstance(node, exp.Cast):
         kind = type_named(node.args["to"], scope.dialect)
     elif isinstance(node, exp.Anonymous) and scope.dialect.is_spark:
-        signature = SIGNATURES.get(function_name(node))
-        kind = None if signature is None else signature.result
+        function = FUNCTIONS.get(function_name(node))
+        kind = None if function is None else function.result
     return isinstance(kind, _TYPES)

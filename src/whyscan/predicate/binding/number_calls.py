@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from whyscan.predicate.binding import arithmetic, casts
 from whyscan.predicate.binding.arguments import without_origin
+from whyscan.predicate.binding.calls import call
 from whyscan.predicate.binding.scope import Uninterpreted
-from whyscan.predicate.binding.signatures import call
 from whyscan.predicate.syntax.dialects import DialectFamily
 from whyscan.tree.nodes import Operation, type_of
 from whyscan.tree.types import BIGINT, DecimalType, FloatType, IntegerType

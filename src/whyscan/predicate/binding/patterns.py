@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from whyscan.predicate.binding import casts
+from whyscan.predicate.binding.calls import call
 from whyscan.predicate.binding.comparisons import all_of
 from whyscan.predicate.binding.opaque import opaque
 from whyscan.predicate.binding.scope import Operand, Scope, Uninterpreted
-from whyscan.predicate.binding.signatures import call
 from whyscan.predicate.syntax.dialects import DialectFamily
 from whyscan.tree.nodes import Like, Literal
 from whyscan.tree.types import STRING

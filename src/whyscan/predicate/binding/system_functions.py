@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from whyscan.predicate.binding.arguments import Arguments
+from whyscan.predicate.binding.calls import call
 from whyscan.predicate.binding.scope import Scope, Uninterpreted
-from whyscan.predicate.binding.signatures import call
 from whyscan.predicate.syntax.dialects import DialectFamily
 from whyscan.predicate.syntax.tokens import function_name
 from whyscan.tree.nodes import Call, Literal, type_of

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from whyscan.predicate.binding import casts
 from whyscan.predicate.binding.arguments import without_origin
+from whyscan.predicate.binding.calls import call
 from whyscan.predicate.binding.scope import Operand, Scope, Uninterpreted
-from whyscan.predicate.binding.signatures import call
 from whyscan.predicate.syntax.dialects import DialectFamily
 from whyscan.tree.nodes import Call, Coalesce, Literal, type_of
 from whyscan.tree.types import INT, STRING, BinaryType

@@ -10,9 +10,10 @@ from msgspec.structs import replace
 from whyscan.errors import TypeProblem
 from whyscan.predicate.binding import arithmetic, casts, date_formats, time_intervals
 from whyscan.predicate.binding.arguments import Arguments, without_origin
+from whyscan.predicate.binding.calls import call
 from whyscan.predicate.binding.scope import Operand, Scope, Uninterpreted
-from whyscan.predicate.binding.signatures import call
 from whyscan.predicate.syntax.dialects import DialectFamily
+from whyscan.pruning.functions.folding import folded
 from whyscan.tree import time_text, zones
 from whyscan.tree.literals import convert
 from whyscan.tree.nodes import Arithmetic, Call, CastFailure, Literal, Operation, type_of
@@ -491,5 +492,5 @@ def minus_one(name: str, operand: Operand, scope: Scope) -> Expression:
 
 
 def _shift_part(operation: Operation, name: str, operand: Operand, scope: Scope) -> Expression:
-    part, one = call(name, [operand], scope), Literal(1, INT)
-    return arithmetic.fold(operation, part, one, INT) or Arithmetic(operation, part, one, INT)
+    shifted = Arithmetic(operation, call(name, [operand], scope), Literal(1, INT), INT)
+    return folded(shifted, scope.clock.zone) or shifted

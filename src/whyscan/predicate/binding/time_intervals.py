@@ -1,4 +1,4 @@
-"""Interval literals, and their addition to dates and timestamps.
+"""Interval literals.
 
 An interval is a number of months or a number of microseconds, as in Spark, never both.
 """
@@ -7,15 +7,11 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from whyscan.predicate.binding.scope import Uninterpreted
 from whyscan.tree import time_text, zones
 from whyscan.tree.nodes import Literal
-from whyscan.tree.types import DateType, IntervalType, TimestampType, Type
-
-if TYPE_CHECKING:
-    from whyscan.tree.clock import Clock
+from whyscan.tree.types import IntervalType, Type
 
 MONTHS = IntervalType(months=True)
 MICROSECONDS = IntervalType(months=False)
@@ -102,44 +98,3 @@ def _literal(value: int, kind: Type) -> Literal:
     if not time_text.fits_int64(value):
         raise Uninterpreted("an interval out of range")
     return Literal(value, kind)
-
-
-def add(moment: Literal, interval: Literal, clock: Clock) -> Literal:
-    """A date or timestamp plus an interval. Days and months are those of the local calendar."""
-    if moment.value is None:
-        return moment
-    match moment.type:
-        case DateType():
-            result = _add_to_date(integer_value(moment), interval)
-        case TimestampType() as kind:
-            result = _add_to_timestamp(integer_value(moment), kind, interval, clock)
-        case kind:
-            raise Uninterpreted(f"an interval added to {kind}")
-    fits = time_text.fits_date if isinstance(moment.type, DateType) else time_text.fits_int64
-    if not fits(result):
-        raise Uninterpreted("a time out of range")
-    return Literal(result, moment.type)
-
-
-def _add_to_date(days: int, interval: Literal) -> int:
-    if interval.type == MONTHS:
-        return time_text.add_months(days, integer_value(interval))
-    return days + integer_value(interval) // zones.DAY
-
-
-def _add_to_timestamp(value: int, kind: TimestampType, interval: Literal, clock: Clock) -> int:
-    scale = kind.unit.per_second // zones.SECOND
-    microseconds, fraction = divmod(value, scale)
-    wall = zones.to_wall(microseconds, clock.zone) if kind.instant else microseconds
-    day, time = divmod(wall, zones.DAY)
-    if interval.type == MONTHS:
-        day, rest = time_text.add_months(day, integer_value(interval)), 0
-    else:
-        # As in Spark, days are truncated towards zero; the rest is added to the instant.
-        days = int(Fraction(integer_value(interval), zones.DAY))
-        day, rest = day + days, integer_value(interval) - days * zones.DAY
-        if days == 0:
-            return (microseconds + rest) * scale + fraction
-    result = day * zones.DAY + time
-    result = zones.to_instant(result, clock.zone) if kind.instant else result
-    return (result + rest) * scale + fraction

@@ -1,7 +1,4 @@
-"""The catalogue of functions: the interval of f(x) from the interval of x.
-
-A function that is not in the catalogue may have any value and may raise.
-"""
+"""The catalogue of functions, one record each (see function.py), and the laws of operators."""
 
 from __future__ import annotations
 
@@ -26,26 +23,29 @@ from whyscan.tree.zones import Zone
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from whyscan.pruning.functions.rules import FunctionRule
+    from whyscan.pruning.functions.function import Function
     from whyscan.tree.nodes import Arithmetic, Call, Cast
 
-__all__ = ["Zone", "apply", "arithmetic", "cast", "coalesced", "like"]
+__all__ = ["FUNCTIONS", "Zone", "apply", "arithmetic", "cast", "coalesced", "like"]
 
 # Spark tests other operations for NULL: it evaluates them and so raises their error.
 _NEVER_NULL = {Operation.ADD, Operation.SUBTRACT, Operation.MULTIPLY}
 
-PLAIN: Mapping[str, FunctionRule] = MappingProxyType({**NUMERIC, **TEXT, **CONDITIONAL})
+FUNCTIONS: Mapping[str, Function] = MappingProxyType(
+    {function.name: function for function in (*NUMERIC, *TEXT, *TEMPORAL, *CONDITIONAL)}
+)
 
 
 def apply(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
-    """A function call. A function that is not in the catalogue may have any value or raise."""
-    entry = PLAIN.get(call.function)
-    if entry is not None and entry.takes(len(arguments)):
-        return entry.rule(call.type, *arguments)
-    temporal = TEMPORAL.get(call.function)
-    if temporal is not None:
-        return temporal(call, arguments, zone)
-    return anything(call.type, raises=True)
+    """A function call. Without a law, or with other arguments, it may have any value or raise."""
+    function = FUNCTIONS.get(call.function)
+    if (
+        function is None
+        or function.law is None
+        or not function.least <= len(arguments) <= function.most
+    ):
+        return anything(call.type, raises=True)
+    return function.law(call, arguments, zone)
 
 
 def arithmetic(expression: Arithmetic, left: Interval, right: Interval, zone: Zone) -> Interval:

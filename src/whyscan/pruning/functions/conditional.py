@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from whyscan.pruning.functions.rules import FunctionRule, as_vector
+from whyscan.pruning.functions.function import Argument, Function, by_type, type_of_first
+from whyscan.pruning.functions.rules import as_vector
 from whyscan.pruning.interval import (
     Interval,
     greatest,
@@ -19,11 +19,10 @@ from whyscan.pruning.interval import (
     restrict,
 )
 from whyscan.pruning.mask import Mask, Vector, all_of, any_of, both, either, keep, opposite
-from whyscan.pruning.truth import is_null, negation, of_boolean, to_boolean
-from whyscan.tree.types import NullType
+from whyscan.tree.types import BOOLEAN, NullType
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from whyscan.tree.types import Type
 
@@ -41,10 +40,6 @@ def _union(first: Interval, second: Interval) -> Interval:
     return hull(second, first) if isinstance(first.type, NullType) else hull(first, second)
 
 
-def _coalesce(kind: Type, *arguments: Interval) -> Interval:
-    return replace(coalesced(arguments), type=kind)
-
-
 def _nullif(kind: Type, a: Interval, b: Interval) -> Interval:
     """nullif(a, b): NULL if a = b, else a."""
     return replace(
@@ -54,26 +49,6 @@ def _nullif(kind: Type, a: Interval, b: Interval) -> Interval:
         null=either(a.null, may_be_equal(a, b)),
         raises=either(a.raises, b.raises),
     )
-
-
-def _if(kind: Type, condition: Interval, if_true: Interval, otherwise: Interval) -> Interval:
-    """if(c, a, b): a if c is TRUE, b if c is FALSE or NULL."""
-    truth = of_boolean(condition)
-    return _chosen(
-        kind, condition, (truth.true, if_true), (either(truth.false, truth.null), otherwise)
-    )
-
-
-def _nvl2(kind: Type, x: Interval, if_present: Interval, if_null: Interval) -> Interval:
-    """nvl2(x, a, b): a if x is not NULL, else b."""
-    return _chosen(kind, x, (x.present, if_present), (x.null, if_null))
-
-
-def _chosen(
-    kind: Type, tested: Interval, first: tuple[Mask, Interval], second: tuple[Mask, Interval]
-) -> Interval:
-    union = _union(restrict(first[1], first[0]), restrict(second[1], second[0]))
-    return replace(union, type=kind, raises=either(union.raises, tested.raises))
 
 
 def _isnan(kind: Type, x: Interval) -> Interval:
@@ -92,14 +67,6 @@ def _isnan(kind: Type, x: Interval) -> Interval:
 def _nanvl(kind: Type, a: Interval, b: Interval) -> Interval:
     """nanvl(a, b): a, or b if a is NaN."""
     return replace(hull(replace(a, nan=False), restrict(b, a.nan)), type=kind)
-
-
-def _isnull(kind: Type, x: Interval) -> Interval:
-    return replace(to_boolean(is_null(x)), type=kind)
-
-
-def _isnotnull(kind: Type, x: Interval) -> Interval:
-    return replace(to_boolean(negation(is_null(x))), type=kind)
 
 
 def _least(kind: Type, *arguments: Interval) -> Interval:
@@ -152,19 +119,12 @@ def _hulls(arguments: Sequence[Interval]) -> tuple[Vector | None, Vector | None]
     return union.lower, union.upper
 
 
-CONDITIONAL: Mapping[str, FunctionRule] = MappingProxyType(
-    {
-        "coalesce": FunctionRule(_coalesce, 1, None),
-        "greatest": FunctionRule(_greatest, 2, None),
-        "if": FunctionRule(_if, 3),
-        "ifnull": FunctionRule(_coalesce, 2),
-        "isnan": FunctionRule(_isnan, 1),
-        "isnotnull": FunctionRule(_isnotnull, 1),
-        "isnull": FunctionRule(_isnull, 1),
-        "least": FunctionRule(_least, 2, None),
-        "nanvl": FunctionRule(_nanvl, 2),
-        "nullif": FunctionRule(_nullif, 2),
-        "nvl": FunctionRule(_coalesce, 2),
-        "nvl2": FunctionRule(_nvl2, 3),
-    }
+_TWO = (Argument.ANY, Argument.ANY)
+
+CONDITIONAL = (
+    Function("greatest", _TWO, type_of_first, by_type(_greatest), repeats=True, strict=False),
+    Function("isnan", (Argument.DOUBLE,), BOOLEAN, by_type(_isnan), strict=False),
+    Function("least", _TWO, type_of_first, by_type(_least), repeats=True, strict=False),
+    Function("nanvl", _TWO, type_of_first, by_type(_nanvl), strict=False),
+    Function("nullif", _TWO, type_of_first, by_type(_nullif), strict=False),
 )

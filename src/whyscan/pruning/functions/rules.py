@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, TypeAlias
+from functools import cache
+from typing import TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.pruning.interval import Interval, less, less_equal
@@ -31,33 +31,11 @@ from whyscan.pruning.mask import (
 from whyscan.tree.arrow import MAX_DECIMAL_DIGITS, scalar
 from whyscan.tree.types import BooleanType, DecimalType, FloatType, IntegerType, Type
 
-if TYPE_CHECKING:
-    from whyscan.tree.nodes import Call
-    from whyscan.tree.zones import Zone
-
 WIDE_DIGITS = 76
 """The digits of decimal256: enough for the product of any two numbers that occur."""
 
 Kernel: TypeAlias = Callable[..., Vector]
 """A function of Arrow vectors: scalars for constants, null slots where an operand has one."""
-
-Rule: TypeAlias = "Callable[[Call, Sequence[Interval], Zone], Interval]"
-"""The interval of a call, from the intervals of its arguments."""
-
-
-class FunctionRule(Struct, frozen=True):
-    """A function of the catalogue that needs no time zone. `rule` takes the type and the arguments.
-
-    The function has `least` to `most` arguments: exactly `least` by default, any number if `most`
-    is None.
-    """
-
-    rule: Callable[..., Interval]
-    least: int
-    most: int | None = 0
-
-    def takes(self, count: int) -> bool:
-        return self.least <= count and (self.most is None or count <= max(self.most, self.least))
 
 
 def strict(
@@ -80,12 +58,14 @@ def strict(
 
 def increasing(x: Interval, kind: Type, kernel: Kernel) -> Interval:
     """x <= y gives f(x) <= f(y): the bounds are mapped. NULL stays NULL, NaN stays NaN."""
-    return strict(kind, [x], (mapped(kernel, x.lower), mapped(kernel, x.upper)))
+    lower = mapped(kernel, x.lower)
+    return strict(kind, [x], (lower, lower if x.is_point else mapped(kernel, x.upper)))
 
 
 def decreasing(x: Interval, kind: Type, kernel: Kernel) -> Interval:
     """x <= y gives f(x) >= f(y): the mapped bounds change places."""
-    return strict(kind, [x], (mapped(kernel, x.upper), mapped(kernel, x.lower)))
+    lower = mapped(kernel, x.upper)
+    return strict(kind, [x], (lower, lower if x.is_point else mapped(kernel, x.lower)))
 
 
 def pointwise(kind: Type, arguments: Sequence[Interval], kernel: Kernel) -> Interval:
@@ -122,6 +102,7 @@ def constant(x: Interval) -> object:
     return None
 
 
+@cache
 def extremes(kind: Type) -> tuple[pa.Scalar, pa.Scalar]:
     """The least and the greatest value of a type of numbers or booleans."""
     match kind:
@@ -140,6 +121,8 @@ def extremes(kind: Type) -> tuple[pa.Scalar, pa.Scalar]:
 
 def ends(x: Interval) -> tuple[Vector, Vector]:
     """Both bounds; the extremes of the type where a bound is unknown."""
+    if x.is_point and isinstance(x.lower, pa.Scalar) and x.lower.is_valid:
+        return x.lower, x.lower
     least, greatest = extremes(x.type)
     lower = least if x.lower is None else pc.coalesce(x.lower, least)
     upper = greatest if x.upper is None else pc.coalesce(x.upper, greatest)
@@ -163,15 +146,16 @@ def greatest_of(*vectors: Vector) -> Vector:
 
 def fitted(x: Interval, bounds: tuple[Vector, Vector], kind: IntegerType | DecimalType) -> Interval:
     """`x` with these exact bounds. A value outside the type raises."""
+    is_point = bounds[0] is bounds[1]
     least, greatest, lower, upper = with_common_type(*extremes(kind), *bounds)
     escapes = either(may(less, lower, least), may(less, greatest, upper))
     inside = both(may(less_equal, lower, greatest), may(less_equal, least, upper))
-    first, last = (least_of(greatest_of(end, least), greatest) for end in (lower, upper))
+    first = narrowed(least_of(greatest_of(lower, least), greatest), kind)
     return replace(
         x,
         type=kind,
-        lower=narrowed(first, kind),
-        upper=narrowed(last, kind),
+        lower=first,
+        upper=first if is_point else narrowed(least_of(greatest_of(upper, least), greatest), kind),
         value=both(x.value, inside),
         raises=either(x.raises, both(x.value, escapes)),
     )

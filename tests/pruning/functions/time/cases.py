@@ -246,6 +246,17 @@ def date_cases() -> list[Case]:
             "datediff(date_from_unix_date(99), {x})",
             lambda v, _: 99 - v,
         ),
+        *(
+            Case(
+                f"date next_day {name}",
+                call("next_day", DATE, DAYS, text(name)),
+                f"next_day({{x}}, '{name}')",
+                lambda v, _, weekday=weekday: next(
+                    v + n for n in range(1, 8) if (v + n + 3) % 7 == weekday
+                ),
+            )
+            for name, weekday in (("MON", 0), ("th", 3), ("Sunday", 6))
+        ),
         Case("date unix_date", call("unix_date", INT, DAYS), "unix_date({x})", lambda v, _: v),
         Case(
             "date unix_timestamp",
@@ -291,7 +302,7 @@ def date_cases() -> list[Case]:
         ),
         Case(
             "number from_unixtime",
-            call("from_unixtime", STRING, NUMBER),
+            call("from_unixtime", STRING, NUMBER, text("yyyy-MM-dd HH:mm:ss")),
             "from_unixtime({x})",
             lambda v, zone: ref.text_of(ref.reading(v * SECOND, zone)),
         ),
@@ -347,7 +358,6 @@ def text_cases() -> list[Case]:
 def cast_cases() -> list[Case]:
     return [
         Case("instant as date", Cast(INSTANT, DATE), "cast({x} as date)", ref.day_of),
-        Case("instant to_date", call("to_date", DATE, INSTANT), "to_date({x})", ref.day_of),
         Case("wall as date", Cast(WALL, DATE), "cast({x} as date)", lambda v, _: v // DAY),
         Case(
             "instant as wall",

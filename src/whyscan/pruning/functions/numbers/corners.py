@@ -34,6 +34,9 @@ Ends: TypeAlias = tuple[Vector, Vector]
 def corners(kernel: Kernel, operation: Operation, left: Ends, right: Ends) -> Ends:
     """The least and the greatest result of an operation that is monotone in each operand."""
     (a, b), (c, d) = left, right
+    if a is b and c is d:
+        point = kernel(a, c)
+        return point, point
     match operation:
         case Operation.ADD:
             return kernel(a, c), kernel(b, d)

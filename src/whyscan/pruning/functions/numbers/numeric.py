@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
-from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -12,12 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec.structs import replace
 
+from whyscan.pruning.functions.function import Argument, Function, by_type, type_of_first
 from whyscan.pruning.functions.numbers import decimals
-from whyscan.pruning.functions.numbers.arithmetic import INT64_DIGITS, numeric
+from whyscan.pruning.functions.numbers.arithmetic import INT64_DIGITS
 from whyscan.pruning.functions.numbers.corners import number
 from whyscan.pruning.functions.numbers.floats import outward, saturated
 from whyscan.pruning.functions.rules import (
-    FunctionRule,
     all_points,
     as_vector,
     constant,
@@ -45,13 +44,13 @@ from whyscan.pruning.interval import (
 )
 from whyscan.pruning.mask import Mask, Vector, both, choose, either, keep, may, opposite, surely
 from whyscan.tree.arrow import MAX_DECIMAL_DIGITS
-from whyscan.tree.nodes import Operation
-from whyscan.tree.types import FLOAT, DecimalType, FloatType, IntegerType
+from whyscan.tree.coercion import fitted_decimal
+from whyscan.tree.nodes import Literal, type_of
+from whyscan.tree.types import BIGINT, DOUBLE, FLOAT, INT, DecimalType, FloatType, IntegerType
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from whyscan.pruning.functions.rules import Kernel
+    from whyscan.tree.nodes import Expression
     from whyscan.tree.types import Type
 
 ZERO = pa.scalar(0.0)
@@ -82,7 +81,7 @@ def _abs(kind: Type, x: Interval) -> Interval:
         return anything(kind, raises=True)
     lower, upper = _exact(x)
     zero = number(0, lower)
-    nearest = greatest_of(lower, pc.negate(upper), zero)
+    nearest = greatest_of(zero, lower, pc.negate(upper))
     furthest = greatest_of(pc.abs(lower), pc.abs(upper))
     if isinstance(kind, FloatType):
         return strict(kind, [x], (nearest, furthest))
@@ -114,11 +113,6 @@ def _exact(x: Interval) -> tuple[Vector, Vector]:
     if decimals.magnitude((lower, upper)) < 1 << 63:
         return lower, upper
     return lower.cast(wide), upper.cast(wide)
-
-
-def _positive(kind: Type, x: Interval) -> Interval:
-    """+x: x."""
-    return replace(x, type=kind)
 
 
 def _sign(kind: Type, x: Interval) -> Interval:
@@ -158,9 +152,9 @@ def _to_whole(kind: Type, x: Interval, of_doubles: Kernel, of_decimals: Kernel) 
 
 def _floored(values: Vector) -> Vector:
     """Truncated, and minus one below zero. decimals.py says why this is not `pc.floor`."""
-    integers = decimals.truncated(values, 0).cast(WHOLE)
-    less_one = pc.subtract(integers.cast(pa.decimal256(WHOLE.precision, 0)), Decimal(1)).cast(WHOLE)
-    return pc.if_else(greater(integers, values), less_one, integers)
+    integers = decimals.truncated(values, 0).cast(pa.decimal256(WHOLE.precision, 0))
+    less_one = pc.subtract(integers, Decimal(1))
+    return pc.if_else(greater(integers, values), less_one, integers.cast(less_one.type)).cast(WHOLE)
 
 
 def _round(kind: Type, x: Interval, places: Interval | None = None) -> Interval:
@@ -287,11 +281,6 @@ def _widened(x: Interval, floor: float = float("-inf")) -> Interval:
 # Remainders and bits.
 
 
-def _mod(kind: Type, x: Interval, divisor: Interval) -> Interval:
-    """mod(a, b): a % b."""
-    return numeric(Operation.REMAINDER, x, divisor, kind)
-
-
 def _pmod(kind: Type, x: Interval, divisor: Interval) -> Interval:
     """pmod(a, b): from 0 to b for b > 0; increasing within one multiple of a constant b."""
     if not isinstance(kind, IntegerType):
@@ -383,31 +372,62 @@ def _invert_bits(kind: Type, x: Interval) -> Interval:
     return decreasing(x, kind, pc.bit_wise_not)
 
 
-NUMERIC: Mapping[str, FunctionRule] = MappingProxyType(
-    {
-        "&": FunctionRule(_bits(pc.bit_wise_and, _common_bits), 2),
-        "^": FunctionRule(_bits(pc.bit_wise_xor, _differing_bits), 2),
-        "abs": FunctionRule(_abs, 1),
-        "bround": FunctionRule(_bround, 1, 2),
-        "ceil": FunctionRule(_ceil, 1),
-        "ceiling": FunctionRule(_ceil, 1),
-        "exp": FunctionRule(_of_doubles(_exp), 1),
-        "floor": FunctionRule(_floor, 1),
-        "ln": FunctionRule(_of_doubles(_logarithm(pc.ln)), 1),
-        "log": FunctionRule(_of_doubles(_logarithm(pc.ln)), 1),
-        "log10": FunctionRule(_of_doubles(_logarithm(pc.log10)), 1),
-        "log2": FunctionRule(_of_doubles(_logarithm(pc.log2)), 1),
-        "mod": FunctionRule(_mod, 2),
-        "negative": FunctionRule(_negative, 1),
-        "pmod": FunctionRule(_pmod, 2),
-        "positive": FunctionRule(_positive, 1),
-        "pow": FunctionRule(_of_doubles(_power), 2),
-        "power": FunctionRule(_of_doubles(_power), 2),
-        "round": FunctionRule(_round, 1, 2),
-        "sign": FunctionRule(_sign, 1),
-        "signum": FunctionRule(_sign, 1),
-        "sqrt": FunctionRule(_of_doubles(_sqrt), 1),
-        "|": FunctionRule(_bits(pc.bit_wise_or, _bits_of_either), 2),
-        "~": FunctionRule(_invert_bits, 1),
-    }
+def _whole_type(arguments: tuple[Expression, ...]) -> Type:
+    """The result type of floor and ceil: bigint, or a decimal of scale 0."""
+    kind = type_of(arguments[0])
+    if isinstance(kind, DecimalType):
+        return fitted_decimal(kind.precision - kind.scale + 1, 0)
+    return BIGINT
+
+
+def _round_type(arguments: tuple[Expression, ...]) -> Type | None:
+    """The result type of round(decimal(p,s), n): scale at most n, one more integer digit."""
+    kind = type_of(arguments[0])
+    if not isinstance(kind, DecimalType):
+        return kind
+    match arguments[1:]:
+        case ():
+            places = 0
+        case (Literal(int() as places, _),):
+            pass
+        case _:
+            return None
+    integer_digits = kind.precision - kind.scale + 1
+    if places < 0:
+        return DecimalType(min(max(integer_digits, -places + 1), 38), 0)
+    scale = min(kind.scale, places)
+    return DecimalType(min(integer_digits + scale, 38), scale)
+
+
+def _double_function(name: str, rule: Callable[..., Interval], count: int = 1) -> Function:
+    return Function(name, (Argument.DOUBLE,) * count, DOUBLE, by_type(_of_doubles(rule)))
+
+
+_ONE, _TWO = (Argument.NUMBER,), (Argument.NUMBER, Argument.NUMBER)
+_PLACES = (Argument.NUMBER, Argument.INT)
+
+NUMERIC = (
+    Function("&", _TWO, type_of_first, by_type(_bits(pc.bit_wise_and, _common_bits))),
+    Function("^", _TWO, type_of_first, by_type(_bits(pc.bit_wise_xor, _differing_bits))),
+    Function("|", _TWO, type_of_first, by_type(_bits(pc.bit_wise_or, _bits_of_either))),
+    Function("~", _ONE, type_of_first, by_type(_invert_bits)),
+    Function("abs", _ONE, type_of_first, by_type(_abs)),
+    Function("bround", _PLACES, _round_type, by_type(_bround), optional=1),
+    Function("cbrt", (Argument.DOUBLE,), DOUBLE),
+    Function("ceil", _ONE, _whole_type, by_type(_ceil)),
+    _double_function("exp", _exp),
+    Function("floor", _ONE, _whole_type, by_type(_floor)),
+    Function("hash", (Argument.ANY,), INT, repeats=True, strict=False),
+    _double_function("ln", _logarithm(pc.ln)),
+    Function("log", (Argument.DOUBLE, Argument.DOUBLE), DOUBLE),
+    _double_function("log10", _logarithm(pc.log10)),
+    _double_function("log2", _logarithm(pc.log2)),
+    Function("negative", _ONE, type_of_first, by_type(_negative)),
+    Function("pmod", _TWO, type_of_first, by_type(_pmod)),
+    _double_function("power", _power, 2),
+    Function("round", _PLACES, _round_type, by_type(_round), optional=1),
+    Function("sign", (Argument.DOUBLE,), DOUBLE, by_type(_sign)),
+    _double_function("sqrt", _sqrt),
+    Function("xxhash64", (Argument.ANY,), BIGINT, repeats=True, strict=False),
 )
+"""The functions of numbers. `log` has a base; `ln` has none."""

@@ -41,9 +41,11 @@ def _cased(kind: Type, x: Interval, kernel: Kernel) -> Interval:
         return anything(kind, raises=True)
     if x.lower is None or x.upper is None:
         return strict(kind, [x])
-    prefix = _mapped(shared_prefix(x.lower, x.upper), kernel)
     exact = both(x.point(), surely(_is_plain, x.lower))
     point = None if exact is False else _mapped(keep(exact, x.lower), kernel)
+    if exact is True:
+        return strict(kind, [x], (point, point))
+    prefix = _mapped(shared_prefix(x.lower, x.upper), kernel)
     # If a bound is unknown, the prefix is empty, and any text begins with an empty prefix.
     bounded = both(has_value(x.lower), has_value(x.upper))
     ends = (choose(exact, point, prefix), choose(exact, point, joined(prefix, ABOVE)))

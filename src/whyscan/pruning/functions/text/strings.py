@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
+import re
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec.structs import replace
 
-from whyscan.pruning.functions.rules import FunctionRule, as_vector, constant, strict
+from whyscan.pruning.functions.function import Argument, Function, by_type, type_of_first
+from whyscan.pruning.functions.rules import as_vector, constant, strict
+from whyscan.pruning.functions.text import duckdb_templates as templates
 from whyscan.pruning.functions.text.letter_case import lowered, uppered
 from whyscan.pruning.functions.text.like import starts_with
 from whyscan.pruning.functions.text.points import on_points, plain_value
@@ -36,10 +38,10 @@ from whyscan.pruning.mask import (
     surely,
 )
 from whyscan.pruning.truth import Truth, disjunction, to_boolean
-from whyscan.tree.types import BinaryType, StringType
+from whyscan.tree.types import BIGINT, BOOLEAN, INT, STRING, BinaryType, IntegerType, StringType
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable
 
     from whyscan.pruning.functions.rules import Kernel
     from whyscan.pruning.mask import Mask
@@ -149,6 +151,10 @@ def _startswith(kind: Type, x: Interval, prefix: Interval) -> Interval:
 # Exact for points: functions of Python strings, whose behaviour was measured on Spark.
 
 
+def _ascii_of(text: str) -> int:
+    return ord(text[0]) if text else 0
+
+
 def _right_of(text: str, count: int) -> str:
     return text[-count:] if count > 0 else ""
 
@@ -185,54 +191,92 @@ def _instr_of(text: str, search: str) -> int:
     return text.find(search) + 1
 
 
-def _locate_of(search: str, text: str, position: int = 1) -> int:
-    """0 for a position below 1; the empty text is at 1, wherever the search starts."""
-    if position < 1:
-        return 0
-    return text.find(search, position - 1) + 1 if search else 1
-
-
 def _initcap_of(text: str) -> str | None:
     """Blanks separate words. Letters outside ASCII are not converted."""
     return " ".join(w.capitalize() for w in text.split(" ")) if text.isascii() else None
 
 
-TEXT: Mapping[str, FunctionRule] = MappingProxyType(
-    {
-        "ascii": FunctionRule(on_points(lambda text: ord(text[0]) if text else 0), 1),
-        "btrim": FunctionRule(trim, 1),
-        "char_length": FunctionRule(_length, 1),
-        "character_length": FunctionRule(_length, 1),
-        "concat": FunctionRule(_concat, 1, None),
-        "concat_ws": FunctionRule(_concat_ws, 1, None),
-        "contains": FunctionRule(on_points(lambda text, part: part in text), 2),
-        "endswith": FunctionRule(on_points(lambda text, end: text.endswith(end)), 2),
-        "initcap": FunctionRule(on_points(_initcap_of), 1),
-        "instr": FunctionRule(on_points(_instr_of), 2),
-        "lcase": FunctionRule(lowered, 1),
-        "left": FunctionRule(_left, 2),
-        "len": FunctionRule(_length, 1),
-        "length": FunctionRule(_length, 1),
-        "locate": FunctionRule(on_points(_locate_of), 2, 3),
-        "lower": FunctionRule(lowered, 1),
-        "lpad": FunctionRule(on_points(_lpad_of), 2, 3),
-        "ltrim": FunctionRule(ltrim, 1),
-        "octet_length": FunctionRule(on_points(lambda text: len(text.encode())), 1),
-        "position": FunctionRule(on_points(_locate_of), 2, 3),
-        "repeat": FunctionRule(on_points(_repeat_of), 2),
-        "replace": FunctionRule(on_points(_replace_of), 2, 3),
-        "reverse": FunctionRule(on_points(lambda text: text[::-1]), 1),
-        "rlike": FunctionRule(_rlike, 2),
-        "right": FunctionRule(on_points(_right_of), 2),
-        "rpad": FunctionRule(on_points(_rpad_of), 2, 3),
-        "rtrim": FunctionRule(rtrim, 1),
-        "split_part": FunctionRule(split_part, 3),
-        "startswith": FunctionRule(_startswith, 2),
-        "substr": FunctionRule(substring, 2, 3),
-        "substring": FunctionRule(substring, 2, 3),
-        "substring_index": FunctionRule(substring_index, 3),
-        "trim": FunctionRule(trim, 1),
-        "ucase": FunctionRule(uppered, 1),
-        "upper": FunctionRule(uppered, 1),
-    }
-)
+def _translate_of(text: str, old: str, new: str) -> str:
+    """Letter by letter. A letter without a partner is removed; its first partner counts."""
+    partner = {letter: new[at : at + 1] for at, letter in reversed(list(enumerate(old)))}
+    return "".join(partner.get(letter, letter) for letter in text)
+
+
+def _format_string(kind: Type, pattern: Interval, *arguments: Interval) -> Interval:
+    """`%s` of strings and integers, `%d` or `%05d` of integers: Java and Python write the same."""
+    text = plain_value(constant(pattern))
+    kinds = [x.type for x in arguments]
+    if not isinstance(text, str) or any(x.null is not False for x in arguments):
+        return anything(kind, raises=True)
+    fields = re.findall(r"%(?:0[1-9][0-9]?)?[sd]", text)
+    other = "%" in re.sub(r"%(?:s|(?:0[1-9][0-9]?)?d)", "", text)
+    if other or len(fields) != len(kinds) or not all(map(_is_written, fields, kinds)):
+        return anything(kind, raises=True)
+    return on_points(lambda text, *values: text % values)(kind, pattern, *arguments)
+
+
+def _is_written(field: str, kind: Type) -> bool:
+    return isinstance(kind, IntegerType) or (field == "%s" and isinstance(kind, StringType))
+
+
+_TEXT, _TEXTS = (Argument.STRING,), (Argument.STRING, Argument.STRING)
+_COUNTED, _BYTES = (Argument.STRING, Argument.INT), (Argument.BYTES,)
+
+
+def _of_text(name: str, rule: Callable[..., Interval], duckdb: str) -> Function:
+    return Function(name, _TEXT, STRING, by_type(rule), duckdb)
+
+
+def _tested(name: str, rule: Callable[..., Interval], duckdb: str) -> Function:
+    return Function(name, _TEXTS, BOOLEAN, by_type(rule), duckdb, any_text=True)
+
+
+TEXT = (
+    Function("ascii", _TEXT, INT, by_type(on_points(_ascii_of)), "ascii({0})"),
+    Function("concat", _TEXT, STRING, by_type(_concat), templates.concat, repeats=True,
+             any_text=True),
+    Function("concat_ws", _TEXT, STRING, by_type(_concat_ws), templates.concat_ws, repeats=True,
+             strict=False),
+    _tested("contains", on_points(lambda text, part: part in text), "contains({0}, {1})"),
+    Function("crc32", _BYTES, BIGINT),
+    _tested("endswith", on_points(lambda text, end: text.endswith(end)), "ends_with({0}, {1})"),
+    Function("format_string", (Argument.STRING, Argument.ANY), STRING, by_type(_format_string),
+             optional=1, repeats=True, strict=False),
+    Function("get_json_object", _TEXTS, STRING),
+    Function("initcap", _TEXT, STRING, by_type(on_points(_initcap_of))),
+    Function("instr", _TEXTS, INT, by_type(on_points(_instr_of)), "instr({0}, {1})"),
+    Function("left", _COUNTED, STRING, by_type(_left),
+             "left({0}, CAST(greatest({1}, 0) AS BIGINT))", any_text=True),
+    Function("length", _BYTES, INT, by_type(_length), "length({0})", any_text=True),
+    _of_text("lower", lowered, "lower({0})"),
+    Function("lpad", (*_COUNTED, Argument.STRING), STRING, by_type(on_points(_lpad_of)),
+             templates.padded("lpad"), optional=1),
+    _of_text("ltrim", ltrim, "ltrim({0}, ' ')"),
+    Function("md5", _BYTES, STRING, None, "md5({0})"),
+    Function("octet_length", _BYTES, INT, by_type(on_points(lambda text: len(text.encode()))),
+             "strlen({0})"),
+    Function("regexp_extract", (*_TEXTS, Argument.INT), STRING, None, templates.regexp_extract),
+    Function("regexp_replace", (*_TEXTS, Argument.STRING), STRING, None, templates.regexp_replace),
+    Function("repeat", _COUNTED, STRING, by_type(on_points(_repeat_of)),
+             "repeat({0}, greatest({1}, 0))"),
+    Function("replace", (*_TEXTS, Argument.STRING), STRING, by_type(on_points(_replace_of)),
+             "replace({0}, {1}, {2})", any_text=True),
+    _of_text("reverse", on_points(lambda text: text[::-1]), "reverse({0})"),
+    Function("right", _COUNTED, STRING, by_type(on_points(_right_of)),
+             "right({0}, CAST(greatest({1}, 0) AS BIGINT))"),
+    Function("rlike", _TEXTS, BOOLEAN, by_type(_rlike), templates.rlike),
+    Function("rpad", (*_COUNTED, Argument.STRING), STRING, by_type(on_points(_rpad_of)),
+             templates.padded("rpad"), optional=1),
+    _of_text("rtrim", rtrim, "rtrim({0}, ' ')"),
+    Function("sha2", (*_BYTES, Argument.INT), STRING),
+    Function("split_part", (*_TEXTS, Argument.INT), STRING, by_type(split_part),
+             templates.split_part),
+    _tested("startswith", _startswith, "starts_with({0}, {1})"),
+    Function("substring", (*_BYTES, Argument.INT, Argument.INT), type_of_first, by_type(substring),
+             templates.substring, any_text=True),
+    Function("substring_index", (*_TEXTS, Argument.INT), STRING, by_type(substring_index)),
+    Function("translate", (*_TEXTS, Argument.STRING), STRING, by_type(on_points(_translate_of)),
+             "translate({0}, {1}, {2})"),
+    _of_text("trim", trim, "trim({0}, ' ')"),
+    _of_text("upper", uppered, "upper({0})"),
+)  # fmt: skip

@@ -35,7 +35,7 @@ from whyscan.pruning.functions.time.kernels import (
     each,
     floor_divide,
     overflowing,
-    paired,
+    pairwise,
     plus,
     sums,
     times,
@@ -88,14 +88,14 @@ def temporal_arithmetic(
 
 def _negated(interval: Interval) -> Interval:
     """-x: the bounds change places. The least number has no opposite: its bound is unknown."""
-    lower, upper = (mapped(_opposite, bound) for bound in (interval.upper, interval.lower))
+    lower, upper = each(_opposite, (interval.upper, interval.lower))
     return replace(interval, lower=lower, upper=upper)
 
 
 def plus_months(dates: Interval, months: Interval) -> Interval:
     """A date plus months: never decreases in either operand. Raises on overflow."""
     (low, high), (less, more) = bounds_of(dates), bounds_of(months)
-    bounds = paired(gregorian.plus_months, low, less), paired(gregorian.plus_months, high, more)
+    bounds = pairwise(gregorian.plus_months, (low, less), (high, more))
     return overflowing(DATE, bounds, [dates, months])
 
 
@@ -126,9 +126,10 @@ def _clocked(moments: Interval, by: Interval, zone: Zone) -> Bounds:
     # Java's division: the days of -25 hours are -1, and the rest is -1 hour.
     days = abs(amount) // MICROS_A_DAY * (1 if amount > 0 else -1)
     rest = (amount - days * MICROS_A_DAY) * (per_second // MICROS_A_SECOND)
-    later = partial(plus, change=days * SECONDS_A_DAY * per_second)
-    moved = _on_clock(moments, partial(each, later), zone) if days else bounds_of(moments)
-    return each(partial(plus, change=rest), moved)
+    ticks = days * SECONDS_A_DAY * per_second
+    later = partial(each, lambda reading: plus(reading, ticks))
+    moved = _on_clock(moments, later, zone) if days else bounds_of(moments)
+    return each(lambda instants: plus(instants, rest), moved)
 
 
 def _on_clock(moments: Interval, moved: Movement, zone: Zone) -> Bounds:
@@ -176,7 +177,7 @@ def _time_between(expression: Arithmetic, left: Interval, right: Interval, zone:
 
 def _whole_days(by: Interval) -> Interval:
     """The days of an interval, truncated towards zero."""
-    lower, upper = (mapped(lambda n: pc.divide(n, MICROS_A_DAY), b) for b in bounds_of(by))
+    lower, upper = each(lambda n: pc.divide(n, MICROS_A_DAY), bounds_of(by))
     return replace(by, lower=lower, upper=upper)
 
 

@@ -2,7 +2,7 @@
 
 | function | law |
 |---|---|
-| last_day | never decreases; wraps around |
+| last_day, next_day | never decreases; wraps around |
 | date_add, date_sub, datediff | sums and differences; wrap around (*measured*) |
 | add_months | the same day of another month, or its last day; raises on overflow |
 | make_date | never decreases in the year, then the month, then the day; raises for no date |
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from whyscan.pruning.functions.rules import mapped
+from whyscan.pruning.functions.function import Argument, Function
 from whyscan.pruning.functions.time import gregorian
 from whyscan.pruning.functions.time.arithmetic import plus_months
 from whyscan.pruning.functions.time.casts import as_type, failing
@@ -24,6 +24,7 @@ from whyscan.pruning.functions.time.kernels import (
     bounds_of,
     contained,
     differences,
+    each,
     overflowing,
     paired,
     sums,
@@ -31,13 +32,13 @@ from whyscan.pruning.functions.time.kernels import (
 )
 from whyscan.pruning.interval import Interval, anything
 from whyscan.pruning.mask import Mask, both, either, opposite, surely
-from whyscan.tree.nodes import CastFailure
+from whyscan.tree.nodes import CastFailure, Literal
 from whyscan.tree.types import DATE, INT, IntegerType
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
-    from whyscan.pruning.functions.rules import Rule
+    from whyscan.pruning.functions.function import Law
     from whyscan.pruning.mask import Vector
     from whyscan.tree.nodes import Call
     from whyscan.tree.zones import Zone
@@ -48,23 +49,17 @@ SHORTEST_MONTH, LONGEST_MONTH = 28, 31
 def last_day(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
     """The last day of a date's month: never decreases; wraps around."""
     days = as_type(arguments[0], DATE, zone)
-    lower, upper = (mapped(gregorian.last_of_month, bound) for bound in bounds_of(days))
-    return wrapping(call.type, (lower, upper), [days])
+    return wrapping(call.type, each(gregorian.last_of_month, bounds_of(days)), [days])
 
 
 def datediff(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
     """Days from the second date to the first; wraps around."""
-    if len(arguments) != 2:  # noqa: PLR2004  with a unit it is another function
-        return anything(call.type, raises=True)
     end, start = (as_type(argument, DATE, zone) for argument in arguments)
-    lower, upper = (
-        mapped(lambda days: contained(days, INT.least, INT.greatest), bound)
-        for bound in differences(end, start)
-    )
-    return wrapping(call.type, (lower, upper), [end, start])
+    days = each(lambda n: contained(n, INT.least, INT.greatest), differences(end, start))
+    return wrapping(call.type, days, [end, start])
 
 
-def _of_date_and_number(combined: Callable[[Interval, Interval], Interval]) -> Rule:
+def _of_date_and_number(combined: Callable[[Interval, Interval], Interval]) -> Law:
     """A rule for a function of a date and an integer."""
 
     def rule(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
@@ -146,13 +141,34 @@ def _within(interval: Interval, greatest: int) -> Mask:
     )
 
 
-DATES: Mapping[str, Rule] = {
-    "last_day": last_day,
-    "date_add": _of_date_and_number(_later),
-    "dateadd": _of_date_and_number(_later),
-    "date_sub": _of_date_and_number(_earlier),
-    "add_months": _of_date_and_number(plus_months),
-    "datediff": datediff,
-    "date_diff": datediff,
-    "make_date": make_date,
-}
+_WEEKDAYS = ("MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY")
+_WEEKDAY = {name[:length]: at for at, name in enumerate(_WEEKDAYS) for length in (2, 3, len(name))}
+
+
+def next_day(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
+    """The first such weekday after a date: never decreases; raises for an unknown weekday."""
+    days = as_type(arguments[0], DATE, zone)
+    match call.arguments[1]:
+        case Literal(str() as name, _) if name.upper() in _WEEKDAY:
+            weekday = _WEEKDAY[name.upper()]
+        case _:
+            return anything(call.type, raises=True)
+
+    def later(days: Vector) -> Vector:
+        tomorrow = pc.add(days, 1)
+        return pc.add(tomorrow, pc.modulo(pc.subtract(weekday - 3, tomorrow), 7))
+
+    return wrapping(call.type, each(later, bounds_of(days)), [days])
+
+
+_DATE_AND_NUMBER = (Argument.DATE, Argument.INT)
+
+DATES = (
+    Function("add_months", _DATE_AND_NUMBER, DATE, _of_date_and_number(plus_months)),
+    Function("date_add", _DATE_AND_NUMBER, DATE, _of_date_and_number(_later)),
+    Function("date_sub", _DATE_AND_NUMBER, DATE, _of_date_and_number(_earlier)),
+    Function("datediff", (Argument.DATE, Argument.DATE), INT, datediff),
+    Function("last_day", (Argument.DATE,), DATE, last_day),
+    Function("make_date", (Argument.INT,) * 3, DATE, make_date),
+    Function("next_day", (Argument.DATE, Argument.STRING), DATE, next_day),
+)

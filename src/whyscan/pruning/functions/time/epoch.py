@@ -3,7 +3,7 @@
 | function | law |
 |---|---|
 | unix_seconds, unix_millis, unix_micros | rounded down; never decreases |
-| unix_timestamp, to_unix_timestamp | seconds, towards zero (*measured*); never decreases |
+| unix_timestamp | seconds, towards zero (*measured*); never decreases |
 | unix_date, date_from_unix_date | the same number |
 | timestamp_seconds, _millis, _micros | times a power of ten; raises on overflow |
 """
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pyarrow.compute as pc
 from msgspec.structs import replace
 
-from whyscan.pruning.functions.rules import mapped
+from whyscan.pruning.functions.function import Argument, Function
 from whyscan.pruning.functions.time.casts import (
     as_type,
     decimal_micros,
@@ -25,6 +25,7 @@ from whyscan.pruning.functions.time.casts import (
 from whyscan.pruning.functions.time.kernels import (
     MICROS_A_SECOND,
     bounds_of,
+    each,
     floor_divide,
     monotone,
     of_ticks,
@@ -36,7 +37,9 @@ from whyscan.pruning.interval import Interval, anything
 from whyscan.pruning.mask import either
 from whyscan.tree.nodes import CastFailure
 from whyscan.tree.types import (
+    BIGINT,
     DATE,
+    INT,
     TIMESTAMP,
     DateType,
     DecimalType,
@@ -46,9 +49,9 @@ from whyscan.tree.types import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from whyscan.pruning.functions.rules import Rule
+    from whyscan.pruning.functions.function import Law
     from whyscan.pruning.functions.time.kernels import Kernel
     from whyscan.tree.nodes import Call
     from whyscan.tree.zones import Zone
@@ -56,7 +59,7 @@ if TYPE_CHECKING:
 MICROS_DIGITS = 6
 
 
-def counted(divisor: int) -> Rule:
+def counted(divisor: int) -> Law:
     """A count of units of `divisor` microseconds, rounded down: never decreases."""
 
     def rule(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
@@ -66,15 +69,14 @@ def counted(divisor: int) -> Rule:
     return rule
 
 
-def made_of(factor: int) -> Rule:
+def made_of(factor: int) -> Law:
     """A timestamp from units of `factor` microseconds: never decreases, raises on overflow."""
 
     def rule(call: Call, arguments: Sequence[Interval], _: Zone) -> Interval:
         (count,) = arguments
         if not isinstance(count.type, IntegerType):
             return anything(call.type, raises=True)
-        lower, upper = (mapped(lambda n: times(n, factor), bound) for bound in bounds_of(count))
-        return overflowing(call.type, (lower, upper), arguments)
+        return overflowing(call.type, each(lambda n: times(n, factor), bounds_of(count)), arguments)
 
     return rule
 
@@ -99,8 +101,7 @@ def timestamp_seconds(call: Call, arguments: Sequence[Interval], zone: Zone) -> 
 
 
 def _converted(kernel: Kernel, count: Interval) -> Interval:
-    lower, upper = (mapped(kernel, bound) for bound in (count.lower, count.upper))
-    return of_ticks(TIMESTAMP, (lower, upper), [count])
+    return of_ticks(TIMESTAMP, each(kernel, (count.lower, count.upper)), [count])
 
 
 def unix_timestamp(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
@@ -125,15 +126,16 @@ def date_from_unix_date(call: Call, arguments: Sequence[Interval], _: Zone) -> I
     return monotone(lambda days: days, call.type, arguments[0])
 
 
-EPOCH: Mapping[str, Rule] = {
-    "unix_seconds": counted(MICROS_A_SECOND),
-    "unix_millis": counted(1_000),
-    "unix_micros": counted(1),
-    "unix_timestamp": unix_timestamp,
-    "to_unix_timestamp": unix_timestamp,
-    "unix_date": unix_date,
-    "date_from_unix_date": date_from_unix_date,
-    "timestamp_seconds": timestamp_seconds,
-    "timestamp_millis": made_of(1_000),
-    "timestamp_micros": made_of(1),
-}
+_MOMENT, _COUNT = (Argument.TIMESTAMP,), (Argument.BIGINT,)
+
+EPOCH = (
+    Function("date_from_unix_date", (Argument.INT,), DATE, date_from_unix_date),
+    Function("timestamp_micros", _COUNT, TIMESTAMP, made_of(1)),
+    Function("timestamp_millis", _COUNT, TIMESTAMP, made_of(1_000)),
+    Function("timestamp_seconds", (Argument.NUMBER,), TIMESTAMP, timestamp_seconds),
+    Function("unix_date", (Argument.DATE,), INT, unix_date),
+    Function("unix_micros", _MOMENT, BIGINT, counted(1)),
+    Function("unix_millis", _MOMENT, BIGINT, counted(1_000)),
+    Function("unix_seconds", _MOMENT, BIGINT, counted(MICROS_A_SECOND)),
+    Function("unix_timestamp", _MOMENT, BIGINT, unix_timestamp),
+)

@@ -12,23 +12,24 @@ has that law.
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec.structs import replace
 
+from whyscan.pruning.functions.function import Argument, Function
 from whyscan.pruning.functions.rules import mapped
 from whyscan.pruning.functions.time import gregorian
-from whyscan.pruning.functions.time.casts import as_type, temporal_cast
+from whyscan.pruning.functions.time.casts import as_type
 from whyscan.pruning.functions.time.dates import DATES
 from whyscan.pruning.functions.time.epoch import EPOCH
-from whyscan.pruning.functions.time.formatting import SECONDS_TEXT, pattern, written
+from whyscan.pruning.functions.time.formatting import pattern, written
 from whyscan.pruning.functions.time.kernels import (
     MICROS_A_SECOND,
     bounds_of,
     clock_type,
+    each,
     floor_divide,
     monotone,
     of_ticks,
@@ -40,30 +41,30 @@ from whyscan.pruning.functions.time.truncation import date_trunc, trunc
 from whyscan.pruning.functions.time.zone_clock import to_instant, to_local
 from whyscan.pruning.interval import Interval, anything, only_null
 from whyscan.pruning.mask import choose, surely
-from whyscan.tree.nodes import CastFailure, Literal
+from whyscan.tree.nodes import Literal, type_of
 from whyscan.tree.types import (
     DATE,
+    DOUBLE,
+    INT,
     STRING,
     TIMESTAMP,
     TIMESTAMP_NTZ,
     IntegerType,
-    StringType,
     TimestampType,
-    Type,
 )
 from whyscan.tree.zones import find_zone
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from whyscan.pruning.functions.rules import Rule
+    from whyscan.pruning.functions.function import Law
     from whyscan.pruning.functions.time.kernels import Kernel
     from whyscan.pruning.mask import Vector
     from whyscan.tree.nodes import Call, Expression
     from whyscan.tree.zones import Zone
 
 
-def _rising(field: Kernel) -> Rule:
+def _rising(field: Kernel) -> Law:
     """A field of the date that never decreases."""
 
     def rule(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
@@ -72,7 +73,7 @@ def _rising(field: Kernel) -> Rule:
     return rule
 
 
-def _round(field: Kernel, period: Kernel, least: int, greatest: int) -> Rule:
+def _round(field: Kernel, period: Kernel, least: int, greatest: int) -> Law:
     """A field of the date that increases within a period and then starts again."""
 
     def rule(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
@@ -82,7 +83,7 @@ def _round(field: Kernel, period: Kernel, least: int, greatest: int) -> Rule:
     return rule
 
 
-def _clock(step: int, count: int) -> Rule:
+def _clock(step: int, count: int) -> Law:
     """A field of the time of day: `count` units of `step` seconds, then it starts again."""
 
     def rule(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
@@ -114,18 +115,6 @@ def _cycled(
     return of_ticks(call.type, bounds, [argument])
 
 
-def _cast_to(kind: Type, failure: CastFailure = CastFailure.RAISE) -> Rule:
-    """A cast with a function name. Text with a format of its own may give anything."""
-
-    def rule(_: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
-        if len(arguments) > 1 and isinstance(arguments[0].type, StringType):
-            return anything(kind, raises=True)
-        converted = temporal_cast(arguments[0], kind, failure, zone)
-        return anything(kind, raises=True) if converted is None else converted
-
-    return rule
-
-
 def _date_format(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
     """The zone's clock reading as text, by a pattern."""
     return _formatted(as_type(arguments[0], TIMESTAMP, zone), call.arguments[1], zone)
@@ -136,10 +125,8 @@ def _from_unixtime(call: Call, arguments: Sequence[Interval], zone: Zone) -> Int
     seconds = arguments[0]
     if not isinstance(seconds.type, IntegerType):
         return anything(STRING, raises=True)
-    lower, upper = (mapped(lambda n: times(n, MICROS_A_SECOND), b) for b in bounds_of(seconds))
-    moments = wrapping(TIMESTAMP, (lower, upper), [seconds])
-    if len(arguments) == 1:
-        return written(to_local(moments, zone), SECONDS_TEXT)
+    micros = each(lambda n: times(n, MICROS_A_SECOND), bounds_of(seconds))
+    moments = wrapping(TIMESTAMP, micros, [seconds])
     return _formatted(moments, call.arguments[1], zone)
 
 
@@ -153,15 +140,6 @@ def _formatted(moments: Interval, how: Expression, zone: Zone) -> Interval:
     if date_pattern is None:
         return anything(STRING, raises=True)
     return written(to_local(moments, zone), date_pattern)
-
-
-def _extract(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
-    """A field by its name. SECOND may be anything, because it includes the fraction."""
-    field = call.arguments[0]
-    name = str(field.value).upper() if isinstance(field, Literal) else ""
-    if name not in _FIELDS:
-        return anything(call.type, raises=True)
-    return _FIELDS[name](call, arguments[1:], zone)
 
 
 def _from_utc(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
@@ -187,57 +165,29 @@ def _named_zone(expression: Expression) -> Zone | None:
     return find_zone(expression.value)
 
 
-_YEAR = _rising(gregorian.year)
-_QUARTER = _round(gregorian.quarter, gregorian.year, 1, 4)
-_MONTH = _round(gregorian.month, gregorian.year, 1, 12)
-_DAY = _round(gregorian.day, gregorian.months_of, 1, 31)
-_DAY_OF_YEAR = _round(gregorian.day_of_year, gregorian.year, 1, 366)
-_DAY_OF_WEEK = _round(gregorian.day_of_week, gregorian.sunday_weeks, 1, 7)
-_WEEK = _round(gregorian.iso_week, gregorian.iso_year, 1, 53)
-_HOUR = _clock(3600, 24)
-_MINUTE = _clock(60, 60)
-
-_FIELDS: Mapping[str, Rule] = {
-    **dict.fromkeys(("YEAR", "Y", "YEARS", "YR", "YRS"), _YEAR),
-    "YEAROFWEEK": _rising(gregorian.iso_year),
-    **dict.fromkeys(("QUARTER", "QTR"), _QUARTER),
-    **dict.fromkeys(("MONTH", "MON", "MONS", "MONTHS"), _MONTH),
-    **dict.fromkeys(("WEEK", "W", "WEEKS"), _WEEK),
-    **dict.fromkeys(("DAY", "D", "DAYS"), _DAY),
-    **dict.fromkeys(("DAYOFWEEK", "DOW"), _DAY_OF_WEEK),
-    "DOY": _DAY_OF_YEAR,
-    **dict.fromkeys(("HOUR", "H", "HOURS", "HR", "HRS"), _HOUR),
-    **dict.fromkeys(("MINUTE", "M", "MIN", "MINS", "MINUTES"), _MINUTE),
+_OF_DATE: dict[str, Law] = {
+    "year": _rising(gregorian.year),
+    "quarter": _round(gregorian.quarter, gregorian.year, 1, 4),
+    "month": _round(gregorian.month, gregorian.year, 1, 12),
+    "day": _round(gregorian.day, gregorian.months_of, 1, 31),
+    "dayofyear": _round(gregorian.day_of_year, gregorian.year, 1, 366),
+    "dayofweek": _round(gregorian.day_of_week, gregorian.sunday_weeks, 1, 7),
+    "weekday": _round(gregorian.weekday, gregorian.monday_weeks, 0, 6),
+    "weekofyear": _round(gregorian.iso_week, gregorian.iso_year, 1, 53),
 }
+_OF_CLOCK = {"hour": _clock(3600, 24), "minute": _clock(60, 60), "second": _clock(1, 60)}
+_MOMENT_AND_TEXT = (Argument.TIMESTAMP, Argument.STRING)
 
-TEMPORAL: Mapping[str, Rule] = MappingProxyType(
-    {
-        **EPOCH,
-        **DATES,
-        "year": _YEAR,
-        "quarter": _QUARTER,
-        "month": _MONTH,
-        "day": _DAY,
-        "dayofmonth": _DAY,
-        "dayofyear": _DAY_OF_YEAR,
-        "dayofweek": _DAY_OF_WEEK,
-        "weekday": _round(gregorian.weekday, gregorian.monday_weeks, 0, 6),
-        "weekofyear": _WEEK,
-        "hour": _HOUR,
-        "minute": _MINUTE,
-        "second": _clock(1, 60),
-        **dict.fromkeys(("extract", "date_part", "datepart"), _extract),
-        "date_trunc": date_trunc,
-        "trunc": trunc,
-        **dict.fromkeys(("to_date", "date"), _cast_to(DATE)),
-        "try_to_date": _cast_to(DATE, CastFailure.NULL),
-        **dict.fromkeys(("to_timestamp", "timestamp", "to_timestamp_ltz"), _cast_to(TIMESTAMP)),
-        "to_timestamp_ntz": _cast_to(TIMESTAMP_NTZ),
-        "try_to_timestamp": _cast_to(TIMESTAMP, CastFailure.NULL),
-        "date_format": _date_format,
-        "from_unixtime": _from_unixtime,
-        "from_utc_timestamp": _from_utc,
-        "to_utc_timestamp": _to_utc,
-    }
+TEMPORAL = (
+    *EPOCH,
+    *DATES,
+    *(Function(name, (Argument.MOMENT,), INT, law) for name, law in _OF_DATE.items()),
+    *(Function(name, (Argument.TIMESTAMP,), INT, law) for name, law in _OF_CLOCK.items()),
+    Function("date_format", _MOMENT_AND_TEXT, STRING, _date_format),
+    Function("date_trunc", _MOMENT_AND_TEXT[::-1], lambda a: type_of(a[1]), date_trunc),
+    Function("from_unixtime", (Argument.BIGINT, Argument.STRING), STRING, _from_unixtime),
+    Function("from_utc_timestamp", _MOMENT_AND_TEXT, TIMESTAMP, _from_utc),
+    Function("months_between", (Argument.TIMESTAMP, Argument.TIMESTAMP), DOUBLE),
+    Function("to_utc_timestamp", _MOMENT_AND_TEXT, TIMESTAMP, _to_utc),
+    Function("trunc", (Argument.DATE, Argument.STRING), DATE, trunc),
 )
-"""The rules by Spark's function name in lower case. Any other function is opaque."""

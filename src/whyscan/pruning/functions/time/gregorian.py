@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from whyscan.pruning.functions.time.kernels import at, floor_divide, plus
+from whyscan.pruning.functions.time.kernels import at, by_number, floor_divide, plus
+from whyscan.tree.time_text import civil_from_days, days_from_civil
 
 if TYPE_CHECKING:
     from whyscan.pruning.mask import Vector
@@ -32,6 +33,12 @@ _MONTH_STARTS = pa.array(
 )
 
 
+def _months(days: int) -> int:
+    year, month, _ = civil_from_days(days)
+    return (year - EPOCH_YEAR) * MONTHS_A_YEAR + month - 1
+
+
+@by_number(_months)
 def months_of(days: Vector) -> Vector:
     """Months since 1970-01."""
     cycles = floor_divide(days, DAYS_A_CYCLE)
@@ -45,6 +52,7 @@ def months_of(days: Vector) -> Vector:
     )
 
 
+@by_number(lambda n: days_from_civil(EPOCH_YEAR + n // 12, n % 12 + 1, 1))
 def month_start(months: Vector) -> Vector:
     """The first day of a month."""
     cycles = floor_divide(months, MONTHS_A_CYCLE)
@@ -133,8 +141,9 @@ def week_start(days: Vector) -> Vector:
 
 def plus_months(days: Vector, months: Vector | int) -> Vector:
     """The same day in another month, or the last day of that month if it is shorter."""
-    moved = plus(months_of(days), months)
-    same = pc.add(month_start(moved), pc.subtract(day(days), 1))
+    first = months_of(days)
+    moved = plus(first, months)
+    same = pc.add(month_start(moved), pc.subtract(days, month_start(first)))
     return pc.min_element_wise(same, month_end(moved), skip_nulls=False)
 
 

@@ -6,8 +6,10 @@ overflow: no kernel wraps around.
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING
+import operator
+from collections.abc import Callable
+from functools import partial, wraps
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,7 +21,7 @@ from whyscan.pruning.mask import Mask, Vector, all_of, both, either, opposite, s
 from whyscan.tree.types import DateType, TimestampType, Type
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     Kernel = Callable[[Vector], Vector]
 
@@ -30,6 +32,7 @@ SECONDS_A_DAY = 86_400
 MICROS_A_SECOND = 1_000_000
 MICROS_A_DAY = SECONDS_A_DAY * MICROS_A_SECOND
 
+_Kernel = TypeVar("_Kernel", bound=Callable[..., Vector])
 Bounds = tuple[Vector | None, Vector | None]
 
 
@@ -53,10 +56,32 @@ def from_ticks(ticks: Vector, kind: Type) -> Vector:
 
 def contained(values: Vector, least: int, greatest: int) -> Vector:
     """The values from `least` to `greatest`; unknown outside."""
+    if isinstance(values, pa.Scalar):
+        inside = values.is_valid and least <= values.as_py() <= greatest
+        return values if inside else pa.scalar(None, values.type)
     inside = pc.and_(pc.greater_equal(values, least), pc.less_equal(values, greatest))
     return pc.if_else(inside, values, pa.scalar(None, values.type))
 
 
+def by_number(compute: Callable[..., int]) -> Callable[[_Kernel], _Kernel]:
+    """A decorator: one number is computed by `compute` in Python, which is faster than by Arrow."""
+
+    def decorate(kernel: _Kernel) -> _Kernel:
+        @wraps(kernel)
+        def computed(*operands: Vector | int) -> Vector:
+            if any(isinstance(operand, pa.Array) for operand in operands):
+                return kernel(*operands)
+            numbers = [x.as_py() if isinstance(x, pa.Scalar) else x for x in operands]
+            result = None if None in numbers else compute(*numbers)
+            fits = result is not None and LEAST <= result <= GREATEST
+            return pa.scalar(result if fits else None, INT64)
+
+        return cast("_Kernel", computed)
+
+    return decorate
+
+
+@by_number(operator.add)
 def plus(values: Vector, change: Vector | int) -> Vector:
     """values + change; unknown on overflow."""
     total = pc.add(values, change)
@@ -65,6 +90,7 @@ def plus(values: Vector, change: Vector | int) -> Vector:
     return pc.if_else(right, total, pa.scalar(None, INT64))
 
 
+@by_number(operator.sub)
 def minus(values: Vector, change: Vector) -> Vector:
     """values - change; unknown on overflow."""
     rest = pc.subtract(values, change)
@@ -72,11 +98,13 @@ def minus(values: Vector, change: Vector) -> Vector:
     return pc.if_else(right, rest, pa.scalar(None, INT64))
 
 
+@by_number(operator.mul)
 def times(values: Vector, factor: int) -> Vector:
     """values * factor, for a factor above zero; unknown on overflow."""
     return pc.multiply(contained(values, -(GREATEST // factor), GREATEST // factor), factor)
 
 
+@by_number(operator.floordiv)
 def floor_divide(values: Vector, divisor: int) -> Vector:
     """The quotient rounded down, for a divisor above zero."""
     quotient = pc.divide(values, divisor)
@@ -112,13 +140,14 @@ def passed(points: pa.Array, values: Vector) -> Vector:
 
 def bounds_of(interval: Interval) -> Bounds:
     """Both bounds as int64."""
-    return mapped(ticks_of, interval.lower), mapped(ticks_of, interval.upper)
+    return each(ticks_of, (interval.lower, interval.upper))
 
 
 def each(kernel: Kernel, bounds: Bounds) -> Bounds:
-    """Both bounds mapped by a kernel that never decreases."""
+    """Both bounds mapped by a kernel that never decreases; a point once, and it stays a point."""
     lower, upper = bounds
-    return mapped(kernel, lower), mapped(kernel, upper)
+    first = mapped(kernel, lower)
+    return first, first if upper is lower else mapped(kernel, upper)
 
 
 def clock_type(interval: Interval) -> TimestampType:
@@ -131,13 +160,13 @@ def clock_type(interval: Interval) -> TimestampType:
 def sums(a: Interval, b: Interval) -> Bounds:
     """a + b: the sums of the bounds."""
     (low, high), (less, more) = bounds_of(a), bounds_of(b)
-    return paired(plus, low, less), paired(plus, high, more)
+    return pairwise(plus, (low, less), (high, more))
 
 
 def differences(a: Interval, b: Interval) -> Bounds:
     """a - b: lower(a) - upper(b) to upper(a) - lower(b)."""
     (low, high), (less, more) = bounds_of(a), bounds_of(b)
-    return paired(minus, low, more), paired(minus, high, less)
+    return pairwise(minus, (low, more), (high, less))
 
 
 def paired(
@@ -145,6 +174,13 @@ def paired(
 ) -> Vector | None:
     """The result of the kernel for two bounds; None if one of them is unknown everywhere."""
     return None if a is None or b is None else kernel(a, b)
+
+
+def pairwise(kernel: Callable[[Vector, Vector], Vector], first: Bounds, last: Bounds) -> Bounds:
+    """The lower and the upper bound of an operation on two operands; of two points once."""
+    lower = paired(kernel, *first)
+    same = first[0] is last[0] and first[1] is last[1]
+    return lower, lower if same else paired(kernel, *last)
 
 
 def of_ticks(

@@ -186,13 +186,15 @@ def through_local(interval: Interval, moved: Movement, zone: Zone) -> Bounds:
     moved exactly; for an interval every offset that fits is possible.
     """
     per_second = clock_type(interval).unit.per_second
+    point = both(interval.point(), bool(zone.transitions))
+    exact = None
+    if point is not False and interval.lower is not None:
+        exact = _moved_exactly(ticks_of(interval.lower), moved, zone, per_second)
+        if point is True:
+            return exact, exact
     readings = moved(bounds_of(to_local(interval, zone)))
     least, _ = _image(_first_instants(zone), readings, per_second)
     _, greatest = _image(_last_instants(zone), readings, per_second)
-    point = both(interval.point(), bool(zone.transitions))
-    if point is False or interval.lower is None:
-        return least, greatest
-    exact = _moved_exactly(ticks_of(interval.lower), moved, zone, per_second)
     return choose(point, exact, least), choose(point, exact, greatest)
 
 
@@ -215,9 +217,9 @@ def _image(shifts: Shifts, bounds: Bounds, per_second: int) -> Bounds:
         change = shifts.shifts[0].as_py() * per_second
         return each(lambda values: plus(values, change), bounds) if change else bounds
     margin = 2 * SECONDS_A_DAY * per_second
-    lower, upper = (
-        mapped(lambda b: contained(b, LEAST + margin, GREATEST - margin), b) for b in bounds
-    )
+    lower, upper = each(lambda b: contained(b, LEAST + margin, GREATEST - margin), bounds)
+    if lower is upper:
+        return each(lambda b: _shifted(shifts, b, per_second), (lower, upper))
     return (
         mapped(lambda b: _least(shifts, b, upper, per_second), lower),
         mapped(lambda b: _greatest(shifts, lower, b, per_second), upper),
@@ -248,5 +250,5 @@ def _shifted(shifts: Shifts, values: Vector, per_second: int) -> Vector:
 
 
 def _rebound(interval: Interval, bounds: Bounds, kind: TimestampType) -> Interval:
-    lower, upper = (mapped(lambda ticks: from_ticks(ticks, kind), b) for b in bounds)
+    lower, upper = each(lambda ticks: from_ticks(ticks, kind), bounds)
     return replace(interval, type=kind, lower=lower, upper=upper)
