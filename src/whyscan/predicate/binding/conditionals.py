@@ -23,7 +23,7 @@ from whyscan.tree.nodes import (
 from whyscan.tree.types import DOUBLE, FLOAT, NULL, StringType
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from whyscan.tree.nodes import Expression
 
@@ -92,10 +92,6 @@ def is_null(arguments: Arguments) -> Expression:
     return IsNull(arguments.expect(1).operand(0).expression)
 
 
-def is_not_null(arguments: Arguments) -> Expression:
-    return Not(is_null(arguments))
-
-
 def is_nan(arguments: Arguments) -> Expression:
     """`is_nan(x)` of other dialects than Spark: NULL for NULL."""
     operand = arguments.expect(1).operand(0)
@@ -119,19 +115,15 @@ def equal_null(arguments: Arguments) -> Expression:
     return compare(Comparator.NULL_SAFE_EQUAL, first, second, arguments.scope)
 
 
-def least(arguments: Arguments) -> Expression:
-    return _extreme("least", arguments)
+def extreme(name: str) -> Callable[[Arguments], Expression]:
+    """A builder for LEAST or GREATEST. Spark skips NULLs; a CASE gives NULL in other dialects."""
 
+    def build(arguments: Arguments) -> Expression:
+        common = casts.cast_to_common_type(arguments.operands(), arguments.scope)
+        result = Call(name, common.operands, common.type)
+        if arguments.scope.dialect.extremes_skip_null:
+            return result
+        any_null = any_of([IsNull(part) for part in common.operands])
+        return case([(any_null, NULL_OPERAND)], without_origin(result), arguments.scope)
 
-def greatest(arguments: Arguments) -> Expression:
-    return _extreme("greatest", arguments)
-
-
-def _extreme(name: str, arguments: Arguments) -> Expression:
-    """LEAST or GREATEST. Spark skips NULLs; a CASE gives NULL in dialects that do not."""
-    common = casts.cast_to_common_type(arguments.operands(), arguments.scope)
-    result = Call(name, common.operands, common.type)
-    if arguments.scope.dialect.extremes_skip_null:
-        return result
-    any_null = any_of([IsNull(part) for part in common.operands])
-    return case([(any_null, NULL_OPERAND)], without_origin(result), arguments.scope)
+    return build

@@ -9,12 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from whyscan.predicate.binding import casts, conditionals, number_calls, text_calls, time_calls
+from whyscan.predicate.binding import (
+    arithmetic,
+    casts,
+    conditionals,
+    date_formats,
+    number_calls,
+    text_calls,
+    time_calls,
+)
 from whyscan.predicate.binding.calls import call
 from whyscan.predicate.binding.number_calls import Builder, plain
 from whyscan.predicate.binding.scope import Operand, Scope, Uninterpreted
 from whyscan.predicate.syntax.dialects import DialectFamily
-from whyscan.tree.nodes import CastFailure
+from whyscan.tree.nodes import CastFailure, Not, Operation
 from whyscan.tree.types import (
     BIGINT,
     BINARY,
@@ -113,35 +121,37 @@ def _now(arguments: Arguments) -> Expression:
 
 def _dow_from_zero(operand: Operand, scope: Scope) -> Expression:
     """The day of the week, where Sunday is 0."""
-    return time_calls.minus_one("dayofweek", operand, scope)
+    return time_calls.shifted_part(Operation.SUBTRACT, "dayofweek", operand, scope)
 
 
 def _dow_iso(operand: Operand, scope: Scope) -> Expression:
     """The day of the week, where Monday is 1."""
-    return time_calls.plus_one("weekday", operand, scope)
+    return time_calls.shifted_part(Operation.ADD, "weekday", operand, scope)
 
 
 def _one_argument(make: Callable[[Operand, Scope], Expression]) -> Builder:
     return lambda arguments: make(arguments.expect(1).operand(0), arguments.scope)
 
 
+_TO_CHAR = time_calls.formatted(date_formats.java_from_oracle, numbers=False)
+"""`to_char(d, 'YYYY-MM')` of Postgres and Snowflake."""
 _COMMON: dict[str, Builder] = {
     **{
         name: plain(name, 1)
         for name in ("lower", "upper", "year", "quarter", "month", "day", "hour", "minute")
     },
-    "positive": number_calls.positive,
+    "positive": number_calls.signed(arithmetic.positive),
     "floor": number_calls.floor_or_ceil("floor"),
     "ceil": number_calls.floor_or_ceil("ceil"),
     "ceiling": number_calls.floor_or_ceil("ceil"),
     "coalesce": conditionals.coalesce,
     "nullif": conditionals.nullif,
-    "char_length": text_calls.length,
-    "character_length": text_calls.length,
+    "char_length": plain("length", 1),
+    "character_length": plain("length", 1),
 }
 """The functions that mean the same in all dialects, also in those of family OTHER."""
 _SHARED: dict[str, Builder] = {
-    "abs": number_calls.absolute,
+    "abs": number_calls.signed(arithmetic.absolute),
     "reverse": plain("reverse", 1),
     **{name: _trimmed(name) for name in ("ltrim", "rtrim")},
     "sqrt": number_calls.double_function("sqrt", 1),
@@ -150,25 +160,25 @@ _SHARED: dict[str, Builder] = {
     "pow": number_calls.double_function("power", 2),
     "ln": number_calls.logarithm("ln"),
     "replace": text_calls.replace_text,
-    "length": text_calls.length,
+    "length": plain("length", 1),
     "round": number_calls.rounded,
-    "mod": number_calls.remainder,
+    "mod": number_calls.operated(Operation.REMAINDER),
     "concat": text_calls.concat,
-    "least": conditionals.least,
-    "greatest": conditionals.greatest,
+    "least": conditionals.extreme("least"),
+    "greatest": conditionals.extreme("greatest"),
     "ifnull": conditionals.coalesce,
     "nvl": conditionals.coalesce,
     "if": conditionals.if_else,
     "substr": text_calls.substring,
     "substring": text_calls.substring,
-    "left": text_calls.left,
-    "right": text_calls.right,
+    "left": text_calls.side("left"),
+    "right": text_calls.side("right"),
     "starts_with": plain("startswith", 2),
     "startswith": plain("startswith", 2),
     "ends_with": plain("endswith", 2),
     "endswith": plain("endswith", 2),
     "strpos": plain("instr", 2),
-    "date": time_calls.to_date,
+    "date": time_calls.read(DATE),
     "last_day": plain("last_day", 1),
     "date_part": _date_part,
     "second": plain("second", 1),
@@ -213,31 +223,31 @@ _SPARK: dict[str, Builder] = {
     "printf": plain("format_string"),
     **dict.fromkeys(("lcase",), plain("lower", 1)),
     **dict.fromkeys(("ucase",), plain("upper", 1)),
-    "len": text_calls.length,
+    "len": plain("length", 1),
     **dict.fromkeys(("sign", "signum"), plain("sign", 1)),
-    "log": text_calls.log_natural,
+    "log": number_calls.log_natural,
     "locate": _swapped("instr"),
     "position": _swapped("instr"),
     "regexp_extract": text_calls.regexp_extract,
-    "pmod": text_calls.pmod,
-    "negative": number_calls.negative,
+    "pmod": number_calls.pmod,
+    "negative": number_calls.signed(arithmetic.negative),
     "nanvl": conditionals.nanvl,
-    "div": number_calls.quotient,
+    "div": number_calls.operated(Operation.QUOTIENT),
     "nvl2": conditionals.nvl2,
     "decode": conditionals.decode,
     "isnull": conditionals.is_null,
-    "isnotnull": conditionals.is_not_null,
+    "isnotnull": lambda a: Not(conditionals.is_null(a)),
     "equal_null": conditionals.equal_null,
     "date_trunc": time_calls.date_trunc_spark,
     "trunc": time_calls.trunc_spark,
-    "to_date": time_calls.to_date,
-    "to_timestamp": time_calls.to_timestamp,
-    "to_timestamp_ltz": time_calls.to_timestamp,
-    "to_timestamp_ntz": time_calls.to_timestamp_ntz,
-    "timestamp": time_calls.to_timestamp,
+    "to_date": time_calls.read(DATE),
+    "to_timestamp": time_calls.read(TIMESTAMP),
+    "to_timestamp_ltz": time_calls.read(TIMESTAMP),
+    "to_timestamp_ntz": time_calls.read(TIMESTAMP_NTZ),
+    "timestamp": time_calls.read(TIMESTAMP),
     "make_date": time_calls.make_date,
-    "try_to_date": time_calls.try_to_date,
-    "try_to_timestamp": time_calls.try_to_timestamp,
+    "try_to_date": time_calls.try_to_read(DATE),
+    "try_to_timestamp": time_calls.try_to_read(TIMESTAMP),
     "make_timestamp": time_calls.make_timestamp(TIMESTAMP),
     "make_timestamp_ltz": time_calls.make_timestamp(TIMESTAMP),
     "make_timestamp_ntz": time_calls.make_timestamp(TIMESTAMP_NTZ),
@@ -246,11 +256,11 @@ _SPARK: dict[str, Builder] = {
     "unix_timestamp": time_calls.unix_timestamp,
     "to_unix_timestamp": time_calls.unix_timestamp,
     "from_unixtime": time_calls.from_unixtime_spark,
-    "date_format": time_calls.date_format_spark,
+    "date_format": time_calls.formatted(),
     "date_add": time_calls.date_add_spark,
     "dateadd": time_calls.date_add_spark,
     "timestampadd": time_calls.timestampadd,
-    "date_sub": time_calls.date_sub_spark,
+    "date_sub": plain("date_sub", 2),
     "datediff": time_calls.datediff_spark,
     "date_diff": time_calls.datediff_spark,
     "localtimestamp": lambda a: time_calls.local_timestamp(a.expect(0).scope),
@@ -269,7 +279,7 @@ _TRINO: dict[str, Builder] = {
     "date_trunc": time_calls.date_trunc,
     "date_add": time_calls.date_add_units,
     "date_diff": time_calls.datediff_full,
-    "date_format": time_calls.date_format_mysql,
+    "date_format": time_calls.formatted(date_formats.java_from_mysql),
     "from_unixtime": time_calls.from_unixtime_trino,
     "week": plain("weekofyear", 1),
     "week_of_year": plain("weekofyear", 1),
@@ -289,7 +299,7 @@ _DUCKDB: dict[str, Builder] = {
     "isnan": conditionals.is_nan,
     "date_trunc": time_calls.date_trunc,
     "datetrunc": time_calls.date_trunc,
-    "date_add": time_calls.date_add_interval,
+    "date_add": time_calls.moved(Operation.ADD),
     "date_diff": time_calls.datediff_borders,
     "datediff": time_calls.datediff_borders,
     "strftime": time_calls.strftime,
@@ -298,7 +308,7 @@ _DUCKDB: dict[str, Builder] = {
     "dayofweek": _one_argument(_dow_from_zero),
     "weekday": _one_argument(_dow_from_zero),
     "isodow": _one_argument(_dow_iso),
-    "len": text_calls.length,
+    "len": plain("length", 1),
     "instr": plain("instr", 2),
     "today": lambda a: time_calls.current_date(a.expect(0).scope),
     "add_months": plain("add_months", 2),
@@ -308,9 +318,9 @@ _POSTGRES: dict[str, Builder] = {
     "md5": plain("md5", 1),
     "round": number_calls.exact_round,
     "date_trunc": time_calls.date_trunc,
-    "to_date": time_calls.read_by_format(DATE),
-    "to_timestamp": time_calls.read_by_format(TIMESTAMP),
-    "to_char": time_calls.to_char,
+    "to_date": time_calls.read(DATE, 2),
+    "to_timestamp": time_calls.read(TIMESTAMP, 2),
+    "to_char": _TO_CHAR,
     "btrim": plain("trim", 1),
     "octet_length": plain("octet_length", 1),
     "regexp_like": plain("rlike", 2),
@@ -322,12 +332,12 @@ _BIGQUERY: dict[str, Builder] = {
     "date_trunc": time_calls.date_trunc_bigquery,
     "datetime_trunc": time_calls.date_trunc_bigquery,
     "timestamp_trunc": time_calls.date_trunc_bigquery,
-    "date_add": time_calls.date_add_interval,
-    "datetime_add": time_calls.date_add_interval,
-    "timestamp_add": time_calls.date_add_interval,
-    "date_sub": time_calls.date_sub_interval,
-    "datetime_sub": time_calls.date_sub_interval,
-    "timestamp_sub": time_calls.date_sub_interval,
+    "date_add": time_calls.moved(Operation.ADD),
+    "datetime_add": time_calls.moved(Operation.ADD),
+    "timestamp_add": time_calls.moved(Operation.ADD),
+    "date_sub": time_calls.moved(Operation.SUBTRACT),
+    "datetime_sub": time_calls.moved(Operation.SUBTRACT),
+    "timestamp_sub": time_calls.moved(Operation.SUBTRACT),
     "date_diff": time_calls.datediff_bigquery,
     "format_date": time_calls.format_bigquery,
     "format_timestamp": time_calls.format_bigquery,
@@ -339,9 +349,9 @@ _BIGQUERY: dict[str, Builder] = {
     "unix_millis": plain("unix_millis", 1),
     "unix_micros": plain("unix_micros", 1),
     "unix_date": plain("unix_date", 1),
-    "div": number_calls.quotient,
-    "timestamp": time_calls.to_timestamp,
-    "datetime": time_calls.to_timestamp_ntz,
+    "div": number_calls.operated(Operation.QUOTIENT),
+    "timestamp": time_calls.read(TIMESTAMP),
+    "datetime": time_calls.read(TIMESTAMP_NTZ),
 }
 _SNOWFLAKE: dict[str, Builder] = {
     **_SHARED,
@@ -360,11 +370,11 @@ _SNOWFLAKE: dict[str, Builder] = {
     "timeadd": time_calls.date_add_units,
     "timestampadd": time_calls.date_add_units,
     "datediff": time_calls.datediff_borders,
-    "to_date": time_calls.text_to_date,
-    "to_char": time_calls.to_char,
-    "to_varchar": time_calls.to_char,
-    "to_timestamp": time_calls.text_to_timestamp_ntz,
-    "to_timestamp_ntz": time_calls.text_to_timestamp_ntz,
+    "to_date": time_calls.read(DATE, numbers=False),
+    "to_char": _TO_CHAR,
+    "to_varchar": _TO_CHAR,
+    "to_timestamp": time_calls.read(TIMESTAMP_NTZ, numbers=False),
+    "to_timestamp_ntz": time_calls.read(TIMESTAMP_NTZ, numbers=False),
     "weekiso": plain("weekofyear", 1),
     "dayofweekiso": _one_argument(_dow_iso),
 }

@@ -10,11 +10,12 @@ from whyscan.predicate.binding.arguments import without_origin
 from whyscan.predicate.binding.calls import call
 from whyscan.predicate.binding.scope import Uninterpreted
 from whyscan.predicate.syntax.dialects import DialectFamily
-from whyscan.tree.nodes import Operation, type_of
+from whyscan.tree.nodes import Call, Operation, type_of
 from whyscan.tree.types import BIGINT, DecimalType, FloatType, IntegerType
 
 if TYPE_CHECKING:
     from whyscan.predicate.binding.arguments import Arguments
+    from whyscan.predicate.binding.scope import Operand, Scope
     from whyscan.tree.nodes import Expression
 
 Builder = Callable[["Arguments"], "Expression"]
@@ -31,23 +32,19 @@ def plain(name: str, *counts: int) -> Builder:
     return build
 
 
-def remainder(arguments: Arguments) -> Expression:
-    first, second = arguments.expect(2).operands()
-    return arithmetic.arithmetic(Operation.REMAINDER, first, second, arguments.scope)
+def operated(operation: Operation) -> Builder:
+    """A builder for `mod(a, b)` and `div(a, b)`: an operator with a function name."""
+
+    def build(arguments: Arguments) -> Expression:
+        first, second = arguments.expect(2).operands()
+        return arithmetic.arithmetic(operation, first, second, arguments.scope)
+
+    return build
 
 
-def quotient(arguments: Arguments) -> Expression:
-    first, second = arguments.expect(2).operands()
-    return arithmetic.arithmetic(Operation.QUOTIENT, first, second, arguments.scope)
-
-
-def negative(arguments: Arguments) -> Expression:
-    return arithmetic.negative(arguments.expect(1).operand(0), arguments.scope)
-
-
-def positive(arguments: Arguments) -> Expression:
-    """`positive(x)`: the number x itself."""
-    return arithmetic.positive(arguments.expect(1).operand(0), arguments.scope)
+def signed(bind: Callable[[Operand, Scope], Expression]) -> Builder:
+    """A builder for `negative(x)`, `positive(x)` and `abs(x)`."""
+    return lambda arguments: bind(arguments.expect(1).operand(0), arguments.scope)
 
 
 def bits(operator: str, count: int = 2) -> Builder:
@@ -81,10 +78,6 @@ def exact_round(arguments: Arguments) -> Expression:
     if isinstance(type_of(arguments.expect(1, 2).operand(0).expression), FloatType):
         raise Uninterpreted("rounding halves to even")
     return rounded(arguments)
-
-
-def absolute(arguments: Arguments) -> Expression:
-    return arithmetic.absolute(arguments.expect(1).operand(0), arguments.scope)
 
 
 _EXACT_ROOTS = {DialectFamily.POSTGRES, DialectFamily.BIGQUERY}
@@ -131,3 +124,16 @@ def logarithm(name: str) -> Builder:
         return double_function(name, 1)(arguments)
 
     return build
+
+
+def log_natural(arguments: Arguments) -> Expression:
+    """`log(x)`, the natural logarithm, or `log(base, x)`."""
+    name = "ln" if len(arguments.expect(1, 2)) == 1 else "log"
+    return call(name, arguments.operands(), arguments.scope)
+
+
+def pmod(arguments: Arguments) -> Expression:
+    """`pmod(a, b)`: the remainder that is not negative."""
+    first, second = arguments.expect(2).operands()
+    common = casts.cast_to_common_type((first, second), arguments.scope)
+    return Call("pmod", common.operands, common.type)

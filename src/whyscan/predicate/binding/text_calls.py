@@ -9,22 +9,18 @@ from whyscan.predicate.binding.arguments import without_origin
 from whyscan.predicate.binding.calls import call
 from whyscan.predicate.binding.scope import Operand, Scope, Uninterpreted
 from whyscan.predicate.syntax.dialects import DialectFamily
-from whyscan.tree.nodes import Call, Coalesce, Literal, type_of
+from whyscan.tree.nodes import Coalesce, Literal, type_of
 from whyscan.tree.types import INT, STRING, BinaryType
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from whyscan.predicate.binding.arguments import Arguments
+    from whyscan.predicate.binding.number_calls import Builder
     from whyscan.tree.nodes import Expression
 
 _MAX_LENGTH = Literal(2**31 - 1, INT)
 _EMPTY = Literal("", STRING)
-
-
-def length(arguments: Arguments) -> Expression:
-    """`length`: the number of characters of a string or of bytes of a binary."""
-    return call("length", arguments.expect(1).operands(), arguments.scope)
 
 
 def concat(arguments: Arguments) -> Expression:
@@ -72,19 +68,16 @@ def substring(arguments: Arguments) -> Expression:
     return call("substring", operands, arguments.scope)
 
 
-def left(arguments: Arguments) -> Expression:
-    return _side("left", arguments)
+def side(name: str) -> Builder:
+    """A builder for `left(s, n)` or `right(s, n)`. Outside of Spark n must not be negative."""
 
+    def build(arguments: Arguments) -> Expression:
+        operands = arguments.expect(2).operands()
+        if not arguments.scope.dialect.is_spark:
+            _expect_at_least(0, operands[1])
+        return call(name, operands, arguments.scope)
 
-def right(arguments: Arguments) -> Expression:
-    return _side("right", arguments)
-
-
-def _side(name: str, arguments: Arguments) -> Expression:
-    operands = arguments.expect(2).operands()
-    if not arguments.scope.dialect.is_spark:
-        _expect_at_least(0, operands[1])
-    return call(name, operands, arguments.scope)
+    return build
 
 
 def _expect_at_least(least: int, operand: Operand) -> None:
@@ -95,25 +88,12 @@ def _expect_at_least(least: int, operand: Operand) -> None:
             raise Uninterpreted("a position that dialects count differently")
 
 
-def log_natural(arguments: Arguments) -> Expression:
-    """`log(x)`, the natural logarithm, or `log(base, x)`."""
-    name = "ln" if len(arguments.expect(1, 2)) == 1 else "log"
-    return call(name, arguments.operands(), arguments.scope)
-
-
 def regexp_extract(arguments: Arguments) -> Expression:
     """`regexp_extract(s, pattern, group)`. Without a group it is the first."""
     operands = list(arguments.expect(2, 3).operands())
     if len(operands) == 2:  # noqa: PLR2004
         operands.append(without_origin(Literal(1, INT)))
     return call("regexp_extract", operands, arguments.scope)
-
-
-def pmod(arguments: Arguments) -> Expression:
-    """`pmod(a, b)`: the remainder that is not negative."""
-    first, second = arguments.expect(2).operands()
-    common = casts.cast_to_common_type((first, second), arguments.scope)
-    return Call("pmod", common.operands, common.type)
 
 
 def trim(side: str, operand: Operand, characters: Operand | None, scope: Scope) -> Expression:

@@ -159,33 +159,19 @@ def trunc_spark(arguments: Arguments) -> Expression:
     return call("trunc", (arguments.operand(0), _string_operand(unit)), arguments.scope)
 
 
-def to_date(arguments: Arguments) -> Expression:
-    """`to_date(x)` or `date(x)`: CAST. With a format only literals are converted."""
-    return _cast_or_read(arguments.expect(1, 2), DATE)
+def read(target: Type, *counts: int, numbers: bool = True) -> Callable[[Arguments], Expression]:
+    """A builder for `to_date(x)` and `to_timestamp(x)`: CAST. By a format only literals are read.
 
+    Snowflake reads numbers in another way than Spark, and Postgres needs a format.
+    """
 
-def to_timestamp(arguments: Arguments) -> Expression:
-    return _cast_or_read(arguments.expect(1, 2), TIMESTAMP)
+    def build(arguments: Arguments) -> Expression:
+        arguments.expect(*(counts or (1, 2)))
+        if not numbers:
+            _refuse_numbers(arguments)
+        return _cast_or_read(arguments, target)
 
-
-def to_timestamp_ntz(arguments: Arguments) -> Expression:
-    return _cast_or_read(arguments.expect(1, 2), TIMESTAMP_NTZ)
-
-
-def text_to_date(arguments: Arguments) -> Expression:
-    """`to_date` of Snowflake, which reads numbers in another way than Spark."""
-    _refuse_numbers(arguments.expect(1, 2))
-    return _cast_or_read(arguments, DATE)
-
-
-def text_to_timestamp_ntz(arguments: Arguments) -> Expression:
-    _refuse_numbers(arguments.expect(1, 2))
-    return _cast_or_read(arguments, TIMESTAMP_NTZ)
-
-
-def read_by_format(target: Type) -> Callable[[Arguments], Expression]:
-    """A builder for Postgres' `to_date('2024-03-01', 'YYYY-MM-DD')`, which needs a format."""
-    return lambda arguments: _cast_or_read(arguments.expect(2), target)
+    return build
 
 
 def _refuse_numbers(arguments: Arguments) -> None:
@@ -260,22 +246,18 @@ def make_date(arguments: Arguments) -> Expression:
     return date
 
 
-def try_to_date(arguments: Arguments) -> Expression:
-    return _try_cast_or_read(arguments.expect(1, 2), DATE)
+def try_to_read(target: Type) -> Callable[[Arguments], Expression]:
+    """A builder for `try_to_date(x)`: TRY_CAST. By a format only literals are read."""
 
+    def build(arguments: Arguments) -> Expression:
+        if len(arguments.expect(1, 2)) > 1:
+            try:
+                return _cast_or_read(arguments, target)
+            except TypeProblem as problem:
+                raise Uninterpreted("a time read by a format") from problem
+        return casts.explicit_cast(arguments.operand(0), target, CastFailure.NULL, arguments.scope)
 
-def try_to_timestamp(arguments: Arguments) -> Expression:
-    return _try_cast_or_read(arguments.expect(1, 2), TIMESTAMP)
-
-
-def _try_cast_or_read(arguments: Arguments, target: Type) -> Expression:
-    """`try_to_date(x)`: TRY_CAST. With a format only literals are converted."""
-    if len(arguments) > 1:
-        try:
-            return _cast_or_read(arguments, target)
-        except TypeProblem as problem:
-            raise Uninterpreted("a time read by a format") from problem
-    return casts.explicit_cast(arguments.operand(0), target, CastFailure.NULL, arguments.scope)
+    return build
 
 
 def make_timestamp(target: Type) -> Callable[[Arguments], Expression]:
@@ -338,28 +320,23 @@ def from_unixtime_trino(arguments: Arguments) -> Expression:
     return call("timestamp_seconds", [operand], arguments.scope)
 
 
-def date_format_spark(arguments: Arguments) -> Expression:
-    pattern = arguments.expect(2).text(1)
-    return call("date_format", (arguments.operand(0), _string_operand(pattern)), arguments.scope)
+def formatted(
+    to_java: Callable[[str], str] = str, *, numbers: bool = True
+) -> Callable[[Arguments], Expression]:
+    """A builder for `date_format(x, format)`; `to_java` translates the format to Java's letters."""
+
+    def build(arguments: Arguments) -> Expression:
+        pattern = to_java(arguments.expect(2).text(1))
+        if not numbers:
+            _refuse_numbers(arguments)
+        operands = (arguments.operand(0), _string_operand(pattern))
+        return call("date_format", operands, arguments.scope)
+
+    return build
 
 
-def date_format_mysql(arguments: Arguments) -> Expression:
-    """`date_format` of Trino, whose format has the letters of MySQL."""
-    pattern = date_formats.java_from_mysql(arguments.expect(2).text(1))
-    return call("date_format", (arguments.operand(0), _string_operand(pattern)), arguments.scope)
-
-
-def strftime(arguments: Arguments) -> Expression:
-    """DuckDB's `strftime(value, format)`, whose format has the letters of C."""
-    pattern = date_formats.java_from_c(arguments.expect(2).text(1))
-    return call("date_format", (arguments.operand(0), _string_operand(pattern)), arguments.scope)
-
-
-def to_char(arguments: Arguments) -> Expression:
-    """`to_char(d, 'YYYY-MM')` of Postgres and Snowflake."""
-    _refuse_numbers(arguments.expect(2))
-    pattern = date_formats.java_from_oracle(arguments.text(1))
-    return call("date_format", (arguments.operand(0), _string_operand(pattern)), arguments.scope)
+strftime = formatted(date_formats.java_from_c)
+"""DuckDB's `strftime(value, format)`, whose format has the letters of C."""
 
 
 def format_bigquery(arguments: Arguments) -> Expression:
@@ -372,10 +349,6 @@ def date_add_spark(arguments: Arguments) -> Expression:
     if len(arguments.expect(2, 3)) > 2:  # noqa: PLR2004
         return timestampadd(arguments)
     return call("date_add", arguments.operands(), arguments.scope)
-
-
-def date_sub_spark(arguments: Arguments) -> Expression:
-    return call("date_sub", arguments.expect(2).operands(), arguments.scope)
 
 
 def timestampadd(arguments: Arguments) -> Expression:
@@ -415,15 +388,14 @@ def date_add_units(arguments: Arguments) -> Expression:
     return _add_or_subtract(Operation.ADD, arguments.operand(2), interval, arguments.scope)
 
 
-def date_add_interval(arguments: Arguments) -> Expression:
-    """`date_add(x, INTERVAL 7 DAY)`."""
-    moment, interval = arguments.expect(2).operands()
-    return _add_or_subtract(Operation.ADD, moment, interval, arguments.scope)
+def moved(operation: Operation) -> Callable[[Arguments], Expression]:
+    """A builder for `date_add(x, INTERVAL 7 DAY)` and `date_sub`."""
 
+    def build(arguments: Arguments) -> Expression:
+        moment, interval = arguments.expect(2).operands()
+        return _add_or_subtract(operation, moment, interval, arguments.scope)
 
-def date_sub_interval(arguments: Arguments) -> Expression:
-    moment, interval = arguments.expect(2).operands()
-    return _add_or_subtract(Operation.SUBTRACT, moment, interval, arguments.scope)
+    return build
 
 
 def _add_or_subtract(
@@ -481,16 +453,7 @@ def _require_days(word: str) -> None:
         raise Uninterpreted(f"a difference in {word}")
 
 
-def plus_one(name: str, operand: Operand, scope: Scope) -> Expression:
-    """The function plus one, for a dialect that counts from 1."""
-    return _shift_part(Operation.ADD, name, operand, scope)
-
-
-def minus_one(name: str, operand: Operand, scope: Scope) -> Expression:
-    """The function minus one, for a dialect that counts from 0."""
-    return _shift_part(Operation.SUBTRACT, name, operand, scope)
-
-
-def _shift_part(operation: Operation, name: str, operand: Operand, scope: Scope) -> Expression:
+def shifted_part(operation: Operation, name: str, operand: Operand, scope: Scope) -> Expression:
+    """The function plus or minus one, for a dialect that counts from another number."""
     shifted = Arithmetic(operation, call(name, [operand], scope), Literal(1, INT), INT)
     return folded(shifted, scope.clock.zone) or shifted
