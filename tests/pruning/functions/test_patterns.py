@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.dice import tried
-from whyscan.pruning.functions.text.case_variants import MOST_SPELLINGS, OTHER_LETTERS, spellings
+from whyscan.pruning.functions.text.like import MOST_SPELLINGS, OTHER_LETTERS, spellings
 from whyscan.pruning.functions.text.regular_expressions import beginnings
 
 PIECES = (

@@ -23,6 +23,7 @@ from whyscan.pruning.mask import (
     all_of,
     any_of,
     both,
+    choose,
     either,
     keep,
     may,
@@ -75,6 +76,18 @@ def pointwise(kind: Type, arguments: Sequence[Interval], kernel: Kernel) -> Inte
         return strict(kind, arguments)
     result = kernel(*(keep(single, x.lower) for x in arguments))
     return strict(kind, arguments, (result, result))
+
+
+def exact_or(
+    exact: Interval, single: Mask, bounds: tuple[Vector | None, Vector | None]
+) -> Interval:
+    """`exact` where every argument is one point; elsewhere the same with these bounds."""
+    lower, upper = bounds
+    return replace(
+        exact,
+        lower=choose(single, exact.lower, lower),
+        upper=choose(single, exact.upper, upper),
+    )
 
 
 def as_vector(mask: Mask) -> Vector:

@@ -22,6 +22,7 @@ from whyscan.pruning.functions.rules import (
     constant,
     decreasing,
     ends,
+    exact_or,
     fitted,
     greatest_of,
     increasing,
@@ -42,7 +43,7 @@ from whyscan.pruning.interval import (
     less,
     less_equal,
 )
-from whyscan.pruning.mask import Mask, Vector, both, choose, either, keep, may, opposite, surely
+from whyscan.pruning.mask import Mask, Vector, both, either, keep, may, opposite, surely
 from whyscan.tree.arrow import MAX_DECIMAL_DIGITS
 from whyscan.tree.coercion import fitted_decimal
 from whyscan.tree.nodes import Literal, type_of
@@ -322,12 +323,7 @@ def _bits(kernel: Kernel, bounds: Bits) -> Callable[..., Interval]:
         if not all(isinstance(operand.type, IntegerType) for operand in (x, y)):
             return anything(kind, raises=True)
         exact, single = pointwise(kind, [x, y], kernel), all_points([x, y])
-        lower, upper = bounds(x, y)
-        return replace(
-            exact,
-            lower=choose(single, exact.lower, lower),
-            upper=choose(single, exact.upper, upper),
-        )
+        return exact_or(exact, single, bounds(x, y))
 
     return rule
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec.structs import replace
 
-from whyscan.pruning.functions.rules import all_points, constant, mapped, strict
+from whyscan.pruning.functions.rules import all_points, constant, exact_or, mapped, strict
 from whyscan.pruning.functions.text.points import by_distinct, on_points
 from whyscan.pruning.functions.text.utf8 import (
     ABOVE,
@@ -61,11 +61,7 @@ def substring(
         x = _behind(x, pa.scalar(start - 1), _common_length(x))
     lower, upper = (x.lower, x.upper) if count >= _ALL else head(x, max(count, 0))
     single = all_points(arguments)
-    return replace(
-        exact,
-        lower=choose(single, exact.lower, lower),
-        upper=choose(single, exact.upper, upper),
-    )
+    return exact_or(exact, single, (lower, upper))
 
 
 def head(x: Interval, count: int) -> tuple[Vector | None, Vector | None]:
@@ -129,11 +125,7 @@ def ltrim(kind: Type, x: Interval) -> Interval:
     cut = _behind(x, counted, pc.binary_length(prefix)) if counted is not None else None
     lower = choose(plain, x.lower, None if cut is None else cut.lower)
     upper = choose(plain, x.upper, None if cut is None else cut.upper)
-    return replace(
-        exact,
-        lower=choose(single, exact.lower, lower),
-        upper=choose(single, exact.upper, upper),
-    )
+    return exact_or(exact, single, (lower, upper))
 
 
 def rtrim(kind: Type, x: Interval) -> Interval:
@@ -150,11 +142,7 @@ def rtrim(kind: Type, x: Interval) -> Interval:
         lambda end: pc.replace_substring_regex(end, pattern=r"(?s)[\x00-\x20].*$", replacement=""),
         x.lower,
     )
-    return replace(
-        exact,
-        lower=choose(single, exact.lower, first),
-        upper=choose(single, exact.upper, x.upper),
-    )
+    return exact_or(exact, single, (first, x.upper))
 
 
 def trim(kind: Type, x: Interval) -> Interval:
@@ -193,11 +181,7 @@ def _by_prefix(
     kept = keep(both(has_value(x.lower), has_value(x.upper)), prefixes)
     lower = by_distinct(lambda p: _first_of(p, read), kept, pa.binary())
     upper = by_distinct(lambda p: _last_of(p, read), kept, pa.binary())
-    return replace(
-        exact,
-        lower=choose(single, exact.lower, lower),
-        upper=choose(single, exact.upper, upper),
-    )
+    return exact_or(exact, single, (lower, upper))
 
 
 def _first_of(prefix: object, read: Callable[[bytes], tuple[bytes, bool] | None]) -> object:

@@ -56,7 +56,6 @@ from whyscan.tree.types import (
 
 if TYPE_CHECKING:
     from whyscan.pruning.functions.time.kernels import Bounds
-    from whyscan.pruning.functions.time.zone_clock import Movement
     from whyscan.pruning.mask import Vector
     from whyscan.tree.zones import Zone
 
@@ -122,20 +121,14 @@ def _clocked(moments: Interval, by: Interval, zone: Zone) -> Bounds:
         return None, None
     per_second = kind.unit.per_second
     if by.type == IntervalType(months=True):
-        return _on_clock(moments, partial(_months_later, amount, per_second), zone)
+        return through_local(moments, partial(_months_later, amount, per_second), zone)
     # Java's division: the days of -25 hours are -1, and the rest is -1 hour.
     days = abs(amount) // MICROS_A_DAY * (1 if amount > 0 else -1)
     rest = (amount - days * MICROS_A_DAY) * (per_second // MICROS_A_SECOND)
     ticks = days * SECONDS_A_DAY * per_second
     later = partial(each, lambda reading: plus(reading, ticks))
-    moved = _on_clock(moments, later, zone) if days else bounds_of(moments)
+    moved = through_local(moments, later, zone) if days else bounds_of(moments)
     return each(lambda instants: plus(instants, rest), moved)
-
-
-def _on_clock(moments: Interval, moved: Movement, zone: Zone) -> Bounds:
-    if clock_type(moments).instant:
-        return through_local(moments, moved, zone)
-    return moved(bounds_of(moments))
 
 
 def _months_later(months: int, per_second: int, bounds: Bounds) -> Bounds:

@@ -27,7 +27,6 @@ from whyscan.pruning.functions.time.kernels import (
     INT64,
     LEAST,
     MICROS_A_SECOND,
-    SECONDS_A_DAY,
     clock_type,
     contained,
     floor_divide,
@@ -35,10 +34,9 @@ from whyscan.pruning.functions.time.kernels import (
     of_ticks,
     open_ended,
     rescaled,
-    times,
 )
 from whyscan.pruning.functions.time.parsing import read_dates, read_timestamps
-from whyscan.pruning.functions.time.zone_clock import day_starts, to_days, to_instant, to_local
+from whyscan.pruning.functions.time.zone_clock import starts_of, to_days, to_instant, to_local
 from whyscan.pruning.interval import Interval, anything
 from whyscan.pruning.mask import Mask, Vector, both, either, keep, opposite
 from whyscan.tree.arrow import MAX_DECIMAL_DIGITS
@@ -110,11 +108,7 @@ def overflow(interval: Interval, failure: CastFailure) -> Interval:
 
 
 def _dates_to_timestamps(interval: Interval, kind: TimestampType, zone: Zone) -> Interval:
-    def start(days: Vector) -> Vector:
-        seconds = day_starts(days, zone) if kind.instant else pc.multiply(days, SECONDS_A_DAY)
-        return times(seconds, kind.unit.per_second)
-
-    return monotone(start, kind, interval)
+    return monotone(lambda days: starts_of(days, kind, zone), kind, interval)
 
 
 def _retimed(interval: Interval, kind: TimestampType, zone: Zone) -> Interval:

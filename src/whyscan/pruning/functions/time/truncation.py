@@ -9,7 +9,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-import pyarrow.compute as pc
 from msgspec.structs import replace
 
 from whyscan.pruning.functions.time import gregorian
@@ -17,14 +16,12 @@ from whyscan.pruning.functions.time.casts import as_type
 from whyscan.pruning.functions.time.kernels import (
     SECONDS_A_DAY,
     bounds_of,
-    clock_type,
     each,
     floor_to,
     overflowing,
-    times,
     wrapping,
 )
-from whyscan.pruning.functions.time.zone_clock import day_starts, through_local, to_days
+from whyscan.pruning.functions.time.zone_clock import starts_of, through_local, to_days
 from whyscan.pruning.interval import Interval, anything, only_null
 from whyscan.tree.nodes import Literal
 from whyscan.tree.types import DATE, TIMESTAMP, TimestampType
@@ -33,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from whyscan.pruning.functions.time.kernels import Bounds, Kernel
-    from whyscan.pruning.mask import Vector
     from whyscan.tree.nodes import Call, Expression
     from whyscan.tree.zones import Zone
 
@@ -60,10 +56,12 @@ def date_trunc(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interva
     if unit is None:
         return anything(kind, raises=True)
     if unit in _DAYS:
-        return overflowing(kind, _whole_days(moments, _DAYS[unit], zone), [moments])
+        days = bounds_of(to_days(moments, zone))
+        starts = each(lambda day: starts_of(_DAYS[unit](day), kind, zone), days)
+        return overflowing(kind, starts, [moments])
     if unit in _SECONDS:
         step = _SECONDS[unit] * kind.unit.per_second
-        return overflowing(kind, _on_the_clock(moments, step, zone), [moments])
+        return overflowing(kind, through_local(moments, partial(_floored, step), zone), [moments])
     if unit in _PARTS:
         step = kind.unit.per_second // _PARTS[unit]
         return overflowing(kind, _floored(step, bounds_of(moments)), [moments])
@@ -86,23 +84,6 @@ def _unit(expression: Expression) -> str | None:
     if not isinstance(expression, Literal):
         return None
     return "" if expression.value is None else str(expression.value).upper()
-
-
-def _whole_days(moments: Interval, first_day: Kernel, zone: Zone) -> Bounds:
-    kind = clock_type(moments)
-
-    def start(days: Vector) -> Vector:
-        first = first_day(days)
-        seconds = day_starts(first, zone) if kind.instant else pc.multiply(first, SECONDS_A_DAY)
-        return times(seconds, kind.unit.per_second)
-
-    return each(start, bounds_of(to_days(moments, zone)))
-
-
-def _on_the_clock(moments: Interval, step: int, zone: Zone) -> Bounds:
-    if not clock_type(moments).instant:
-        return _floored(step, bounds_of(moments))
-    return through_local(moments, partial(_floored, step), zone)
 
 
 def _floored(step: int, bounds: Bounds) -> Bounds:

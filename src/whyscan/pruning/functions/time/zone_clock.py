@@ -179,12 +179,20 @@ def day_starts(days: Vector, zone: Zone) -> Vector:
     return pc.add(first, cycles)
 
 
+def starts_of(days: Vector, kind: TimestampType, zone: Zone) -> Vector:
+    """The first tick of a date: on the zone's clock for instants."""
+    seconds = day_starts(days, zone) if kind.instant else pc.multiply(days, SECONDS_A_DAY)
+    return times(seconds, kind.unit.per_second)
+
+
 def through_local(interval: Interval, moved: Movement, zone: Zone) -> Bounds:
-    """Instants moved on the clock, as ticks; `moved` maps the bounds of the readings.
+    """Timestamps moved on the clock, as ticks; `moved` maps the bounds of the readings.
 
     java.time keeps the offset of an instant if the new reading can have it. A single instant is
     moved exactly; for an interval every offset that fits is possible.
     """
+    if not clock_type(interval).instant:
+        return moved(bounds_of(interval))
     per_second = clock_type(interval).unit.per_second
     point = both(interval.point(), bool(zone.transitions))
     exact = None
