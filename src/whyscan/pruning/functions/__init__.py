@@ -23,7 +23,7 @@ from whyscan.tree.zones import Zone
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from whyscan.pruning.functions.function import Function
+    from whyscan.pruning.functions.function import ScalarFunction
     from whyscan.tree.nodes import Arithmetic, Call, Cast
 
 __all__ = ["FUNCTIONS", "Zone", "apply", "arithmetic", "cast", "coalesced", "like"]
@@ -31,7 +31,7 @@ __all__ = ["FUNCTIONS", "Zone", "apply", "arithmetic", "cast", "coalesced", "lik
 # Spark tests other operations for NULL: it evaluates them and so raises their error.
 _NEVER_NULL = {Operation.ADD, Operation.SUBTRACT, Operation.MULTIPLY}
 
-FUNCTIONS: Mapping[str, Function] = MappingProxyType(
+FUNCTIONS: Mapping[str, ScalarFunction] = MappingProxyType(
     {function.name: function for function in (*NUMERIC, *TEXT, *TEMPORAL, *CONDITIONAL)}
 )
 

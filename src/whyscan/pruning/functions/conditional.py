@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from whyscan.pruning.functions.function import Argument, Function, by_type, type_of_first
+from whyscan.pruning.functions.function import Argument, ScalarFunction, by_type, type_of_first
 from whyscan.pruning.functions.rules import as_vector
 from whyscan.pruning.interval import (
     Interval,
@@ -122,9 +122,9 @@ def _hulls(arguments: Sequence[Interval]) -> tuple[Vector | None, Vector | None]
 _TWO = (Argument.ANY, Argument.ANY)
 
 CONDITIONAL = (
-    Function("greatest", _TWO, type_of_first, by_type(_greatest), repeats=True, strict=False),
-    Function("isnan", (Argument.DOUBLE,), BOOLEAN, by_type(_isnan), strict=False),
-    Function("least", _TWO, type_of_first, by_type(_least), repeats=True, strict=False),
-    Function("nanvl", _TWO, type_of_first, by_type(_nanvl), strict=False),
-    Function("nullif", _TWO, type_of_first, by_type(_nullif), strict=False),
+    ScalarFunction("greatest", _TWO, type_of_first, by_type(_greatest), repeats=True, strict=False),
+    ScalarFunction("isnan", (Argument.DOUBLE,), BOOLEAN, by_type(_isnan), strict=False),
+    ScalarFunction("least", _TWO, type_of_first, by_type(_least), repeats=True, strict=False),
+    ScalarFunction("nanvl", _TWO, type_of_first, by_type(_nanvl), strict=False),
+    ScalarFunction("nullif", _TWO, type_of_first, by_type(_nullif), strict=False),
 )

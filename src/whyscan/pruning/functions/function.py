@@ -45,7 +45,7 @@ class Argument(Enum):
     MOMENT = "date or timestamp"
 
 
-class Function(Struct, frozen=True):
+class ScalarFunction(Struct, frozen=True):
     """All that whyscan knows about one function of the tree, which has its Spark name.
 
     The last `optional` parameters may be left out; the last one repeats if `repeats`. Without a law

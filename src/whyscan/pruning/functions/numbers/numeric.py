@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec.structs import replace
 
-from whyscan.pruning.functions.function import Argument, Function, by_type, type_of_first
+from whyscan.pruning.functions.function import Argument, ScalarFunction, by_type, type_of_first
 from whyscan.pruning.functions.numbers import decimals
 from whyscan.pruning.functions.numbers.arithmetic import INT64_DIGITS
 from whyscan.pruning.functions.numbers.corners import number
@@ -395,35 +395,35 @@ def _round_type(arguments: tuple[Expression, ...]) -> Type | None:
     return DecimalType(min(integer_digits + scale, 38), scale)
 
 
-def _double_function(name: str, rule: Callable[..., Interval], count: int = 1) -> Function:
-    return Function(name, (Argument.DOUBLE,) * count, DOUBLE, by_type(_of_doubles(rule)))
+def _double_function(name: str, rule: Callable[..., Interval], count: int = 1) -> ScalarFunction:
+    return ScalarFunction(name, (Argument.DOUBLE,) * count, DOUBLE, by_type(_of_doubles(rule)))
 
 
 _ONE, _TWO = (Argument.NUMBER,), (Argument.NUMBER, Argument.NUMBER)
 _PLACES = (Argument.NUMBER, Argument.INT)
 
 NUMERIC = (
-    Function("&", _TWO, type_of_first, by_type(_bits(pc.bit_wise_and, _common_bits))),
-    Function("^", _TWO, type_of_first, by_type(_bits(pc.bit_wise_xor, _differing_bits))),
-    Function("|", _TWO, type_of_first, by_type(_bits(pc.bit_wise_or, _bits_of_either))),
-    Function("~", _ONE, type_of_first, by_type(_invert_bits)),
-    Function("abs", _ONE, type_of_first, by_type(_abs)),
-    Function("bround", _PLACES, _round_type, by_type(_bround), optional=1),
-    Function("cbrt", (Argument.DOUBLE,), DOUBLE),
-    Function("ceil", _ONE, _whole_type, by_type(_ceil)),
+    ScalarFunction("&", _TWO, type_of_first, by_type(_bits(pc.bit_wise_and, _common_bits))),
+    ScalarFunction("^", _TWO, type_of_first, by_type(_bits(pc.bit_wise_xor, _differing_bits))),
+    ScalarFunction("|", _TWO, type_of_first, by_type(_bits(pc.bit_wise_or, _bits_of_either))),
+    ScalarFunction("~", _ONE, type_of_first, by_type(_invert_bits)),
+    ScalarFunction("abs", _ONE, type_of_first, by_type(_abs)),
+    ScalarFunction("bround", _PLACES, _round_type, by_type(_bround), optional=1),
+    ScalarFunction("cbrt", (Argument.DOUBLE,), DOUBLE),
+    ScalarFunction("ceil", _ONE, _whole_type, by_type(_ceil)),
     _double_function("exp", _exp),
-    Function("floor", _ONE, _whole_type, by_type(_floor)),
-    Function("hash", (Argument.ANY,), INT, repeats=True, strict=False),
+    ScalarFunction("floor", _ONE, _whole_type, by_type(_floor)),
+    ScalarFunction("hash", (Argument.ANY,), INT, repeats=True, strict=False),
     _double_function("ln", _logarithm(pc.ln)),
-    Function("log", (Argument.DOUBLE, Argument.DOUBLE), DOUBLE),
+    ScalarFunction("log", (Argument.DOUBLE, Argument.DOUBLE), DOUBLE),
     _double_function("log10", _logarithm(pc.log10)),
     _double_function("log2", _logarithm(pc.log2)),
-    Function("negative", _ONE, type_of_first, by_type(_negative)),
-    Function("pmod", _TWO, type_of_first, by_type(_pmod)),
+    ScalarFunction("negative", _ONE, type_of_first, by_type(_negative)),
+    ScalarFunction("pmod", _TWO, type_of_first, by_type(_pmod)),
     _double_function("power", _power, 2),
-    Function("round", _PLACES, _round_type, by_type(_round), optional=1),
-    Function("sign", (Argument.DOUBLE,), DOUBLE, by_type(_sign)),
+    ScalarFunction("round", _PLACES, _round_type, by_type(_round), optional=1),
+    ScalarFunction("sign", (Argument.DOUBLE,), DOUBLE, by_type(_sign)),
     _double_function("sqrt", _sqrt),
-    Function("xxhash64", (Argument.ANY,), BIGINT, repeats=True, strict=False),
+    ScalarFunction("xxhash64", (Argument.ANY,), BIGINT, repeats=True, strict=False),
 )
 """The functions of numbers. `log` has a base; `ln` has none."""

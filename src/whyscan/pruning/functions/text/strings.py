@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec.structs import replace
 
-from whyscan.pruning.functions.function import Argument, Function, by_type, type_of_first
+from whyscan.pruning.functions.function import Argument, ScalarFunction, by_type, type_of_first
 from whyscan.pruning.functions.rules import as_vector, constant, strict
 from whyscan.pruning.functions.text import duckdb_templates as templates
 from whyscan.pruning.functions.text.letter_case import lowered, uppered
@@ -223,60 +223,65 @@ _TEXT, _TEXTS = (Argument.STRING,), (Argument.STRING, Argument.STRING)
 _COUNTED, _BYTES = (Argument.STRING, Argument.INT), (Argument.BYTES,)
 
 
-def _of_text(name: str, rule: Callable[..., Interval], duckdb: str) -> Function:
-    return Function(name, _TEXT, STRING, by_type(rule), duckdb)
+def _of_text(name: str, rule: Callable[..., Interval], duckdb: str) -> ScalarFunction:
+    return ScalarFunction(name, _TEXT, STRING, by_type(rule), duckdb)
 
 
-def _tested(name: str, rule: Callable[..., Interval], duckdb: str) -> Function:
-    return Function(name, _TEXTS, BOOLEAN, by_type(rule), duckdb, any_text=True)
+def _tested(name: str, rule: Callable[..., Interval], duckdb: str) -> ScalarFunction:
+    return ScalarFunction(name, _TEXTS, BOOLEAN, by_type(rule), duckdb, any_text=True)
 
 
 TEXT = (
-    Function("ascii", _TEXT, INT, by_type(on_points(_ascii_of)), "ascii({0})"),
-    Function("concat", _TEXT, STRING, by_type(_concat), templates.concat, repeats=True,
-             any_text=True),
-    Function("concat_ws", _TEXT, STRING, by_type(_concat_ws), templates.concat_ws, repeats=True,
-             strict=False),
+    ScalarFunction("ascii", _TEXT, INT, by_type(on_points(_ascii_of)), "ascii({0})"),
+    ScalarFunction("concat", _TEXT, STRING, by_type(_concat), templates.concat, repeats=True,
+                   any_text=True),
+    ScalarFunction("concat_ws", _TEXT, STRING, by_type(_concat_ws), templates.concat_ws,
+                   repeats=True, strict=False),
     _tested("contains", on_points(lambda text, part: part in text), "contains({0}, {1})"),
-    Function("crc32", _BYTES, BIGINT),
+    ScalarFunction("crc32", _BYTES, BIGINT),
     _tested("endswith", on_points(lambda text, end: text.endswith(end)), "ends_with({0}, {1})"),
-    Function("format_string", (Argument.STRING, Argument.ANY), STRING, by_type(_format_string),
-             optional=1, repeats=True, strict=False),
-    Function("get_json_object", _TEXTS, STRING),
-    Function("initcap", _TEXT, STRING, by_type(on_points(_initcap_of))),
-    Function("instr", _TEXTS, INT, by_type(on_points(_instr_of)), "instr({0}, {1})"),
-    Function("left", _COUNTED, STRING, by_type(_left),
-             "left({0}, CAST(greatest({1}, 0) AS BIGINT))", any_text=True),
-    Function("length", _BYTES, INT, by_type(_length), "length({0})", any_text=True),
+    ScalarFunction("format_string", (Argument.STRING, Argument.ANY), STRING,
+                   by_type(_format_string),
+                   optional=1, repeats=True, strict=False),
+    ScalarFunction("get_json_object", _TEXTS, STRING),
+    ScalarFunction("initcap", _TEXT, STRING, by_type(on_points(_initcap_of))),
+    ScalarFunction("instr", _TEXTS, INT, by_type(on_points(_instr_of)), "instr({0}, {1})"),
+    ScalarFunction("left", _COUNTED, STRING, by_type(_left),
+                   "left({0}, CAST(greatest({1}, 0) AS BIGINT))", any_text=True),
+    ScalarFunction("length", _BYTES, INT, by_type(_length), "length({0})", any_text=True),
     _of_text("lower", lowered, "lower({0})"),
-    Function("lpad", (*_COUNTED, Argument.STRING), STRING, by_type(on_points(_lpad_of)),
-             templates.padded("lpad"), optional=1),
+    ScalarFunction("lpad", (*_COUNTED, Argument.STRING), STRING, by_type(on_points(_lpad_of)),
+                   templates.padded("lpad"), optional=1),
     _of_text("ltrim", ltrim, "ltrim({0}, ' ')"),
-    Function("md5", _BYTES, STRING, None, "md5({0})"),
-    Function("octet_length", _BYTES, INT, by_type(on_points(lambda text: len(text.encode()))),
-             "strlen({0})"),
-    Function("regexp_extract", (*_TEXTS, Argument.INT), STRING, None, templates.regexp_extract),
-    Function("regexp_replace", (*_TEXTS, Argument.STRING), STRING, None, templates.regexp_replace),
-    Function("repeat", _COUNTED, STRING, by_type(on_points(_repeat_of)),
-             "repeat({0}, greatest({1}, 0))"),
-    Function("replace", (*_TEXTS, Argument.STRING), STRING, by_type(on_points(_replace_of)),
-             "replace({0}, {1}, {2})", any_text=True),
+    ScalarFunction("md5", _BYTES, STRING, None, "md5({0})"),
+    ScalarFunction("octet_length", _BYTES, INT, by_type(on_points(lambda text: len(text.encode()))),
+                   "strlen({0})"),
+    ScalarFunction("regexp_extract", (*_TEXTS, Argument.INT), STRING, None,
+                   templates.regexp_extract),
+    ScalarFunction("regexp_replace", (*_TEXTS, Argument.STRING), STRING, None,
+                   templates.regexp_replace),
+    ScalarFunction("repeat", _COUNTED, STRING, by_type(on_points(_repeat_of)),
+                   "repeat({0}, greatest({1}, 0))"),
+    ScalarFunction("replace", (*_TEXTS, Argument.STRING), STRING, by_type(on_points(_replace_of)),
+                   "replace({0}, {1}, {2})", any_text=True),
     _of_text("reverse", on_points(lambda text: text[::-1]), "reverse({0})"),
-    Function("right", _COUNTED, STRING, by_type(on_points(_right_of)),
-             "right({0}, CAST(greatest({1}, 0) AS BIGINT))"),
-    Function("rlike", _TEXTS, BOOLEAN, by_type(_rlike), templates.rlike),
-    Function("rpad", (*_COUNTED, Argument.STRING), STRING, by_type(on_points(_rpad_of)),
-             templates.padded("rpad"), optional=1),
+    ScalarFunction("right", _COUNTED, STRING, by_type(on_points(_right_of)),
+                   "right({0}, CAST(greatest({1}, 0) AS BIGINT))"),
+    ScalarFunction("rlike", _TEXTS, BOOLEAN, by_type(_rlike), templates.rlike),
+    ScalarFunction("rpad", (*_COUNTED, Argument.STRING), STRING, by_type(on_points(_rpad_of)),
+                   templates.padded("rpad"), optional=1),
     _of_text("rtrim", rtrim, "rtrim({0}, ' ')"),
-    Function("sha2", (*_BYTES, Argument.INT), STRING),
-    Function("split_part", (*_TEXTS, Argument.INT), STRING, by_type(split_part),
-             templates.split_part),
+    ScalarFunction("sha2", (*_BYTES, Argument.INT), STRING),
+    ScalarFunction("split_part", (*_TEXTS, Argument.INT), STRING, by_type(split_part),
+                   templates.split_part),
     _tested("startswith", _startswith, "starts_with({0}, {1})"),
-    Function("substring", (*_BYTES, Argument.INT, Argument.INT), type_of_first, by_type(substring),
-             templates.substring, any_text=True),
-    Function("substring_index", (*_TEXTS, Argument.INT), STRING, by_type(substring_index)),
-    Function("translate", (*_TEXTS, Argument.STRING), STRING, by_type(on_points(_translate_of)),
-             "translate({0}, {1}, {2})"),
+    ScalarFunction("substring", (*_BYTES, Argument.INT, Argument.INT), type_of_first,
+                   by_type(substring),
+                   templates.substring, any_text=True),
+    ScalarFunction("substring_index", (*_TEXTS, Argument.INT), STRING, by_type(substring_index)),
+    ScalarFunction("translate", (*_TEXTS, Argument.STRING), STRING,
+                   by_type(on_points(_translate_of)),
+                   "translate({0}, {1}, {2})"),
     _of_text("trim", trim, "trim({0}, ' ')"),
     _of_text("upper", uppered, "upper({0})"),
 )  # fmt: skip

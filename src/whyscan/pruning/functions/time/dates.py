@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from whyscan.pruning.functions.function import Argument, Function
+from whyscan.pruning.functions.function import Argument, ScalarFunction
 from whyscan.pruning.functions.time import gregorian
 from whyscan.pruning.functions.time.arithmetic import plus_months
 from whyscan.pruning.functions.time.casts import as_type, failing
@@ -164,11 +164,11 @@ def next_day(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
 _DATE_AND_NUMBER = (Argument.DATE, Argument.INT)
 
 DATES = (
-    Function("add_months", _DATE_AND_NUMBER, DATE, _of_date_and_number(plus_months)),
-    Function("date_add", _DATE_AND_NUMBER, DATE, _of_date_and_number(_later)),
-    Function("date_sub", _DATE_AND_NUMBER, DATE, _of_date_and_number(_earlier)),
-    Function("datediff", (Argument.DATE, Argument.DATE), INT, datediff),
-    Function("last_day", (Argument.DATE,), DATE, last_day),
-    Function("make_date", (Argument.INT,) * 3, DATE, make_date),
-    Function("next_day", (Argument.DATE, Argument.STRING), DATE, next_day),
+    ScalarFunction("add_months", _DATE_AND_NUMBER, DATE, _of_date_and_number(plus_months)),
+    ScalarFunction("date_add", _DATE_AND_NUMBER, DATE, _of_date_and_number(_later)),
+    ScalarFunction("date_sub", _DATE_AND_NUMBER, DATE, _of_date_and_number(_earlier)),
+    ScalarFunction("datediff", (Argument.DATE, Argument.DATE), INT, datediff),
+    ScalarFunction("last_day", (Argument.DATE,), DATE, last_day),
+    ScalarFunction("make_date", (Argument.INT,) * 3, DATE, make_date),
+    ScalarFunction("next_day", (Argument.DATE, Argument.STRING), DATE, next_day),
 )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pyarrow.compute as pc
 from msgspec.structs import replace
 
-from whyscan.pruning.functions.function import Argument, Function
+from whyscan.pruning.functions.function import Argument, ScalarFunction
 from whyscan.pruning.functions.time.casts import (
     as_type,
     decimal_micros,
@@ -129,13 +129,13 @@ def date_from_unix_date(call: Call, arguments: Sequence[Interval], _: Zone) -> I
 _MOMENT, _COUNT = (Argument.TIMESTAMP,), (Argument.BIGINT,)
 
 EPOCH = (
-    Function("date_from_unix_date", (Argument.INT,), DATE, date_from_unix_date),
-    Function("timestamp_micros", _COUNT, TIMESTAMP, made_of(1)),
-    Function("timestamp_millis", _COUNT, TIMESTAMP, made_of(1_000)),
-    Function("timestamp_seconds", (Argument.NUMBER,), TIMESTAMP, timestamp_seconds),
-    Function("unix_date", (Argument.DATE,), INT, unix_date),
-    Function("unix_micros", _MOMENT, BIGINT, counted(1)),
-    Function("unix_millis", _MOMENT, BIGINT, counted(1_000)),
-    Function("unix_seconds", _MOMENT, BIGINT, counted(MICROS_A_SECOND)),
-    Function("unix_timestamp", _MOMENT, BIGINT, unix_timestamp),
+    ScalarFunction("date_from_unix_date", (Argument.INT,), DATE, date_from_unix_date),
+    ScalarFunction("timestamp_micros", _COUNT, TIMESTAMP, made_of(1)),
+    ScalarFunction("timestamp_millis", _COUNT, TIMESTAMP, made_of(1_000)),
+    ScalarFunction("timestamp_seconds", (Argument.NUMBER,), TIMESTAMP, timestamp_seconds),
+    ScalarFunction("unix_date", (Argument.DATE,), INT, unix_date),
+    ScalarFunction("unix_micros", _MOMENT, BIGINT, counted(1)),
+    ScalarFunction("unix_millis", _MOMENT, BIGINT, counted(1_000)),
+    ScalarFunction("unix_seconds", _MOMENT, BIGINT, counted(MICROS_A_SECOND)),
+    ScalarFunction("unix_timestamp", _MOMENT, BIGINT, unix_timestamp),
 )

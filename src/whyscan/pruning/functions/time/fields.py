@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec.structs import replace
 
-from whyscan.pruning.functions.function import Argument, Function
+from whyscan.pruning.functions.function import Argument, ScalarFunction
 from whyscan.pruning.functions.rules import mapped
 from whyscan.pruning.functions.time import gregorian
 from whyscan.pruning.functions.time.casts import as_type
@@ -181,13 +181,13 @@ _MOMENT_AND_TEXT = (Argument.TIMESTAMP, Argument.STRING)
 TEMPORAL = (
     *EPOCH,
     *DATES,
-    *(Function(name, (Argument.MOMENT,), INT, law) for name, law in _OF_DATE.items()),
-    *(Function(name, (Argument.TIMESTAMP,), INT, law) for name, law in _OF_CLOCK.items()),
-    Function("date_format", _MOMENT_AND_TEXT, STRING, _date_format),
-    Function("date_trunc", _MOMENT_AND_TEXT[::-1], lambda a: type_of(a[1]), date_trunc),
-    Function("from_unixtime", (Argument.BIGINT, Argument.STRING), STRING, _from_unixtime),
-    Function("from_utc_timestamp", _MOMENT_AND_TEXT, TIMESTAMP, _from_utc),
-    Function("months_between", (Argument.TIMESTAMP, Argument.TIMESTAMP), DOUBLE),
-    Function("to_utc_timestamp", _MOMENT_AND_TEXT, TIMESTAMP, _to_utc),
-    Function("trunc", (Argument.DATE, Argument.STRING), DATE, trunc),
+    *(ScalarFunction(name, (Argument.MOMENT,), INT, law) for name, law in _OF_DATE.items()),
+    *(ScalarFunction(name, (Argument.TIMESTAMP,), INT, law) for name, law in _OF_CLOCK.items()),
+    ScalarFunction("date_format", _MOMENT_AND_TEXT, STRING, _date_format),
+    ScalarFunction("date_trunc", _MOMENT_AND_TEXT[::-1], lambda a: type_of(a[1]), date_trunc),
+    ScalarFunction("from_unixtime", (Argument.BIGINT, Argument.STRING), STRING, _from_unixtime),
+    ScalarFunction("from_utc_timestamp", _MOMENT_AND_TEXT, TIMESTAMP, _from_utc),
+    ScalarFunction("months_between", (Argument.TIMESTAMP, Argument.TIMESTAMP), DOUBLE),
+    ScalarFunction("to_utc_timestamp", _MOMENT_AND_TEXT, TIMESTAMP, _to_utc),
+    ScalarFunction("trunc", (Argument.DATE, Argument.STRING), DATE, trunc),
 )
