@@ -284,13 +284,12 @@ def _settle() -> None:
 
 
 def _short(error: WhyscanError) -> WhyscanError:
-    """The error without its traceback and with its hint in the message.
+    """The error without its traceback and with its hint in the message: Spark prints one line.
 
-    Spark prints a traceback and no hint. The result is a new object, because an error that was
-    raised keeps its traceback.
+    The result is a new object, because an error that was raised keeps its traceback.
     """
     message = error.message if error.hint is None else f"{error.message} ({error.hint})"
     short = type(error).__new__(type(error))
     Exception.__init__(short, message)
-    vars(short).update(vars(error))
+    vars(short).update(vars(error) | {"message": message, "hint": None})
     return short
