@@ -61,7 +61,7 @@ def built(world: World, told: Sequence[Mapping[Path, Told]]) -> Containers:
     pairs = zip(world.rows, world.counted, strict=True)
     counts = pa.array([len(rows) if known else None for rows, known in pairs], pa.int64())
     statistics = {
-        path: checked(kind, _statistics(kind, [t[path] for t in told]), counts, len(told)).interval
+        path: checked(kind, _statistics(kind, [t[path] for t in told]), counts).interval
         for path, kind in world.schema.items()
     }
     return Containers(len(told), counts, statistics=statistics)

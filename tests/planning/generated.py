@@ -113,7 +113,7 @@ class Generated(MemoryTable):
     def _containers(self, told, rows):
         recorded = pa.array([len(held) for _, held in told], pa.int64())
         believed = {
-            (name,): checked(kind, _statistics(kind, (name,), told), recorded, len(told))
+            (name,): checked(kind, _statistics(kind, (name,), told), recorded)
             for name, kind in self.columns.items()
         }
         return Containers(

@@ -127,7 +127,7 @@ def _statistics(name: str, rows: list[list[int]]) -> Interval:
     statistics = ColumnStatistics(
         *ends, pa.array(nulls, pa.int64()), nan=pa.types.is_floating(column.type), attained=True
     )
-    return checked(kind, statistics, counts, len(rows)).interval
+    return checked(kind, statistics, counts).interval
 
 
 def _containers(rows: list[list[int]]) -> Containers:

@@ -142,19 +142,19 @@ def only_nan(kind: Type, count: int) -> Interval:
     return of_partition_values(kind, arrow.array([math.nan] * count, kind))
 
 
-def unknown(kind: Type, count: int) -> Interval:
-    return checked(kind, ColumnStatistics(), None, count).interval
+def unknown(kind: Type, _count: int) -> Interval:
+    return checked(kind, ColumnStatistics(), None).interval
 
 
 def unknown_slots(kind: Type, count: int) -> Interval:
     ends = arrow.array([None] * count, kind)
     counts = pa.nulls(count, pa.int64())
-    return checked(kind, ColumnStatistics(ends, ends, counts), counts, count).interval
+    return checked(kind, ColumnStatistics(ends, ends, counts), counts).interval
 
 
 def all_values(kind: Type, count: int) -> Interval:
     ends = (arrow.array([v] * count, kind) for v in (VALUES[kind][0], VALUES[kind][-1]))
-    return checked(kind, ColumnStatistics(*ends), None, count).interval
+    return checked(kind, ColumnStatistics(*ends), None).interval
 
 
 def point(at: int) -> Callable[[Type, int], Interval]:

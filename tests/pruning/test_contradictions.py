@@ -9,6 +9,7 @@ from whyscan.predicate.binding.bind import bind
 from whyscan.predicate.syntax.session import Session
 from whyscan.pruning.containers import ColumnStatistics, Containers, checked
 from whyscan.pruning.evaluate import evaluate
+from whyscan.pruning.mask import tally
 from whyscan.pruning.truth import Verdict, verdicts
 from whyscan.tree.types import INT, Field, Schema
 from whyscan.tree.zones import zone
@@ -34,7 +35,7 @@ def test_a_null_count_proves_although_bounds_contradict_each_other(case):
     told = ColumnStatistics(
         pa.array([lower], pa.int64()), pa.array([upper], pa.int64()), pa.array([nulls], pa.int64())
     )
-    believed = checked(INT, told, rows, 1)
+    believed = checked(INT, told, rows)
     containers = Containers(1, rows, statistics={("c",): believed.interval})
     schema = Schema((Field("c", INT),))
     found = []
@@ -42,4 +43,4 @@ def test_a_null_count_proves_although_bounds_contradict_each_other(case):
         truth = evaluate(bind(text, schema, Session()).expression, containers, zone("UTC"))
         found.append(Verdict(verdicts(truth, 1)[0].as_py()))
     assert tuple(found) == expected
-    assert believed.contradictions == wrong
+    assert tally(believed.contradicted, 1) == wrong

@@ -46,7 +46,7 @@ def test_an_or_with_is_null_is_judged_for_null_and_for_values(predicate):
     def of(kind, lower, upper):
         ends = (pa.array([end]) for end in (lower, upper))
         told = ColumnStatistics(*ends, null_count=pa.array([3], pa.int64()))
-        return checked(kind, told, ROWS, 1).interval
+        return checked(kind, told, ROWS).interval
 
     held = Containers(1, ROWS, statistics={("c",): of(STRING, b"a", b"d"), ("i",): of(INT, 1, 9)})
     expression = bind(predicate, SCHEMA, Session()).expression

@@ -132,11 +132,11 @@ class MemoryTable:
         gone = Unreached("missing", len(positions) - len(reached), len(positions))
         owners = [i for i, file in enumerate(chosen) for _ in file.groups]
         groups = [group for file in chosen for group in file.groups]
-        contradictions = [
-            checked(kind, *self._recorded(groups, name)).contradictions
+        contradicted = {
+            (name,): checked(kind, *self._recorded(groups, name)).contradicted
             for name, kind in self.columns.items()
             if name not in self.partitioned_by
-        ]
+        }
         return RowGroups(
             opened=pa.array(reached, pa.int64()),
             file=pa.array(owners, pa.int64()),
@@ -149,8 +149,8 @@ class MemoryTable:
                 partition=self._partition([chosen[i] for i in owners]),
                 statistics=self._statistics(groups),
                 exact=self._exact(groups),
+                contradicted=contradicted,
             ),
-            contradictions=sum(contradictions),
             unchecked=(gone,) if gone.files else (),
         )
 
@@ -197,7 +197,7 @@ class MemoryTable:
         nulls = pa.array([g.nulls.get(name, 0) for g in groups], pa.int64())
         nan = isinstance(kind, FloatType) and any(g.nan for g in groups)
         rows = pa.array([g.rows for g in groups], pa.int64())
-        return ColumnStatistics(lower, upper, nulls, nan=nan, attained=True), rows, len(groups)
+        return ColumnStatistics(lower, upper, nulls, nan=nan, attained=True), rows
 
 
 def _points(kind, values):

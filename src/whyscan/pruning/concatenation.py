@@ -33,6 +33,10 @@ def concatenate(batches: Sequence[Containers]) -> Containers:
         statistics=_intervals([batch.statistics for batch in batches], counts),
         buckets=_buckets(batches, counts),
         exact=concatenated([batch.exact for batch in batches], counts),
+        contradicted={
+            path: _masks([batch.contradicted.get(path, False) for batch in batches], counts)
+            for path in dict.fromkeys(path for batch in batches for path in batch.contradicted)
+        },
     )
 
 

@@ -58,6 +58,7 @@ class Containers(Struct, frozen=True, dict=True):
     """`count` containers with their rows, partition values and statistics.
 
     `rows` is the number of rows of each container: a null slot, or None, where it is unknown.
+    `contradicted`: a statistic of the column in this container cannot be true, and was dropped.
     `blocks` groups the containers so that many predicates are evaluated faster; it changes no
     result.
     """
@@ -68,6 +69,7 @@ class Containers(Struct, frozen=True, dict=True):
     statistics: Intervals = field(default_factory=lambda: NOTHING)
     buckets: tuple[Buckets, ...] = ()
     exact: Mapping[Path, Exact] = field(default_factory=dict)
+    contradicted: Mapping[Path, Mask] = field(default_factory=dict)
     blocks: Blocks | None = None
 
     def interval(self, column: Column) -> Interval:
@@ -97,7 +99,13 @@ class Containers(Struct, frozen=True, dict=True):
             partition={path: i for path, i in self.partition.items() if path in paths},
             statistics={path: i for path, i in self.statistics.items() if path in paths},
             exact={path: exact for path, exact in self.exact.items() if path in paths},
+            contradicted={path: c for path, c in self.contradicted.items() if path in paths},
         )
+
+    @property
+    def contradictions(self) -> int:
+        """How many statistics were dropped, because they cannot be true, over all columns."""
+        return sum(tally(mask, self.count) for mask in self.contradicted.values())
 
     def by_partition(self) -> Containers:
         """The same containers with their partition values only."""
@@ -148,6 +156,7 @@ class Containers(Struct, frozen=True, dict=True):
                 for b in self.buckets
             ),
             exact={path: exact.take(indices) for path, exact in self.exact.items()},
+            contradicted={p: _at(mask, indices) for p, mask in self.contradicted.items()},
         )
 
 
@@ -168,16 +177,14 @@ class ColumnStatistics(Struct, frozen=True):
 
 
 class CheckedStatistics(Struct, frozen=True):
-    """A column's interval, and how many containers lost a statistic that contradicts itself."""
+    """A column's interval, and which containers lost a statistic that contradicts itself."""
 
     interval: Interval
     exact: Exact
-    contradictions: int = field(default=0)
+    contradicted: Mask = False
 
 
-def checked(
-    kind: Type, statistics: ColumnStatistics, rows: pa.Array | None, count: int
-) -> CheckedStatistics:
+def checked(kind: Type, statistics: ColumnStatistics, rows: pa.Array | None) -> CheckedStatistics:
     """Statistics of one column, checked and turned into an interval.
 
     Bounds that cross each other are dropped. All statistics of a container are dropped if its
@@ -213,7 +220,7 @@ def checked(
         both(statistics.attained, has_value(interval.upper)),
         keep(right, statistics.nan_count),
     )
-    return CheckedStatistics(interval, exact, tally(wrong, count))
+    return CheckedStatistics(interval, exact, wrong)
 
 
 def _leave_none(nulls: pa.Array, nans: pa.Array, rows: pa.Array) -> pa.Array:

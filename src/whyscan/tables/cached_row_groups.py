@@ -79,7 +79,7 @@ class CachedRowGroups(Struct):
     """Batches by projection, the one used last at the end.
 
     Files in `uncacheable` are never answered from the cache: they are missing, or have statistics
-    that contradict themselves, and the answer about that depends on the columns of the query.
+    that cannot be read, and the answer about that depends on the columns of the query.
     """
 
     columns: dict[Path, Column] = field(default_factory=dict)
@@ -136,8 +136,7 @@ class CachedRowGroups(Struct):
             # A file that is not in the result: its footer could not be opened.
             reached = set(request.at[read.opened.to_numpy()].tolist())
             wanted = set(positions[missing].tolist())
-            has_doubts = read.contradictions or read.unreadable
-            self.uncacheable |= wanted if has_doubts else wanted - reached
+            self.uncacheable |= wanted if read.unreadable else wanted - reached
             if missing.all() and not reached:
                 return read
         return batches
@@ -158,6 +157,7 @@ def _batch(read: RowGroups, at: Positions) -> _Batch:
             containers.rows,
             statistics=containers.statistics,
             exact=containers.exact,
+            contradicted=containers.contradicted,
         ),
     )
     return _sorted(batch)
@@ -238,5 +238,6 @@ def _row_groups(request: RowGroupRequest, batch: _Batch) -> RowGroups:
             statistics={path: i for path, i in containers.statistics.items() if path in paths},
             buckets=owners.buckets,
             exact={path: e for path, e in containers.exact.items() if path in paths},
+            contradicted={p: c for p, c in containers.contradicted.items() if p in paths},
         ),
     )

@@ -1,7 +1,7 @@
 """A snapshot with a cache, for many queries: its files are read once for all columns.
 
 The answers are those of the snapshot itself. Some answers depend on which columns a query names
-together: the number of statistics that cannot be true, and errors about missing or unreadable
+together: the number of statistics that cannot be read, and errors about missing or unreadable
 files. Those come from the snapshot and not from the cache.
 """
 
@@ -226,11 +226,11 @@ class CachedSnapshot(Struct, frozen=True, eq=False, dict=True):
             # must not fail; a query that needs it reads the snapshot and fails there.
             cache.doubted |= {c.path for c in missing}
             return
-        if (read.contradictions or read.unreadable) and len(missing) > 1:
+        if read.unreadable and len(missing) > 1:
             for column in missing:
                 self._grow([column], zone)
             return
-        if read.contradictions or read.unreadable:
+        if read.unreadable:
             # They are counted over all columns that a query names together.
             cache.doubted |= {c.path for c in missing}
             return
@@ -264,6 +264,7 @@ def _of_columns(files: Files, paths: set[Path]) -> Files:
             containers,
             statistics={path: i for path, i in containers.statistics.items() if path in paths},
             exact={path: e for path, e in containers.exact.items() if path in paths},
+            contradicted={p: c for p, c in containers.contradicted.items() if p in paths},
         ),
     )
 
@@ -278,6 +279,7 @@ def _with(files: Files, read: Files) -> Files:
             partition={**containers.partition, **more.partition},
             statistics={**containers.statistics, **more.statistics},
             exact={**containers.exact, **more.exact},
+            contradicted={**containers.contradicted, **more.contradicted},
         ),
     )
 

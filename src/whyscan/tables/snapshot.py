@@ -53,8 +53,8 @@ class Files(Struct, frozen=True):
     delete files may delete in addition, null where the number is unknown. `formats` are the file
     formats, None if all are Parquet. `manifest` is the position of the manifest that lists the
     file, `spec` the id of its partition spec, None if the table format has none.
-    `contradictions` counts statistics that were dropped because they cannot be true, `unreadable`
-    those that were dropped because they cannot be read.
+    `wrong_counts` counts row counts that were dropped because they cannot be true, `unreadable`
+    statistics that were dropped because they cannot be read.
     """
 
     read_paths: Callable[[], pa.Array]
@@ -67,8 +67,13 @@ class Files(Struct, frozen=True):
     formats: pa.Array | None = None
     manifest: pa.Array | None = None
     spec: pa.Array | None = None
-    contradictions: int = 0
+    wrong_counts: int = 0
     unreadable: int = 0
+
+    @property
+    def contradictions(self) -> int:
+        """How many statistics and row counts were dropped because they cannot be true."""
+        return self.containers.contradictions + self.wrong_counts
 
     @property
     def paths(self) -> pa.Array:
@@ -107,13 +112,17 @@ class RowGroups(Struct, frozen=True):
     bytes: pa.Array
     ranges: pa.Array
     containers: Containers
-    contradictions: int = 0
     unreadable: int = 0
     unchecked: tuple[Unreached, ...] = ()
 
     @property
     def count(self) -> int:
         return len(self.file)
+
+    @property
+    def contradictions(self) -> int:
+        """How many statistics were dropped because they cannot be true."""
+        return self.containers.contradictions
 
     @property
     def owners(self) -> pa.Array:

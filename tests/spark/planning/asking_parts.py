@@ -169,7 +169,7 @@ class SomeFiles(Struct, frozen=True):
             formats=taken(found.formats),
             spec=taken(found.spec),
             # A part counts what is dropped of its own files.
-            contradictions=found.contradictions if self.first == 0 else 0,
+            wrong_counts=found.wrong_counts if self.first == 0 else 0,
         )
 
     def row_groups(self, files: Files, opened: Any, columns: Any, projection: Any) -> RowGroups:

@@ -93,13 +93,13 @@ def files(
                 **{c.path: only_null(c.type) for c in needed.always_null},
             },
             exact={path: b.exact for path, b in believed.items()},
+            contradicted={path: b.contradicted for path, b in believed.items()},
         ),
         deleted=None if deletions is None else deletions.surely,
         maybe_deleted=None if deletions is None else deletions.maybe,
-        contradictions=sum(b.contradictions for b in believed.values())
-        + recorded_rows.null_count
+        wrong_counts=recorded_rows.null_count
         - batch.column(ROWS).null_count
-        + (0 if deletions is None else deletions.contradictions),
+        + (0 if deletions is None else deletions.wrong_counts),
         unreadable=unreadable + sum(p.unreadable(batch) for p in named),
     )
 
@@ -114,7 +114,7 @@ class _Deletions(Struct, frozen=True):
     surely: pa.Array
     maybe: pa.Array | None
     live: pa.Array
-    contradictions: int
+    wrong_counts: int
 
 
 def _deletions(batch: pa.RecordBatch, rows: pa.Array) -> _Deletions | None:

@@ -214,7 +214,7 @@ def statistics(
 ) -> dict[Path, CheckedStatistics]:
     """The statistics of each column as an interval, from the columns of `Recorded.outer`."""
     return {
-        column.path: checked(column.type, _of_column(column, at, batch), rows, len(rows))
+        column.path: checked(column.type, _of_column(column, at, batch), rows)
         for at, column in enumerate(columns)
     }
 

@@ -73,13 +73,13 @@ def batch(
                 partition={**containers.partition, **constants},
                 statistics=statistics.intervals,
                 exact=statistics.exact,
+                contradicted=statistics.contradicted,
             ),
             deleted=None if deleted is None else deleted.surely,
             maybe_deleted=None if deleted is None else deleted.maybe,
             formats=pc.utf8_lower(entries.column("file_format")),
             manifest=pa.array(entries.manifest),
             spec=pa.repeat(pa.scalar(entries.spec.id, pa.int32()), entries.count),
-            contradictions=statistics.contradictions,
             unreadable=statistics.unreadable
             + sum(field_value.unreadable for field_value in field_values),
         ),
@@ -146,7 +146,6 @@ def concatenate_files(batches: Sequence[LiveFileBatch]) -> Files:
         formats=_optional([f.formats for f in files], put),
         manifest=_optional([f.manifest for f in files], put),
         spec=_optional([f.spec for f in files], put),
-        contradictions=sum(f.contradictions for f in files),
         unreadable=sum(f.unreadable for f in files),
     )
 

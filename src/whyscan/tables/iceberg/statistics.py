@@ -29,11 +29,11 @@ _MILLISECOND = 1_000
 
 
 class Statistics(Struct, frozen=True):
-    """The intervals of some columns; how many statistics are contradictory or unreadable."""
+    """The intervals of some columns; which are contradictory, and how many are unreadable."""
 
     intervals: dict[Path, Interval]
     exact: dict[Path, Exact]
-    contradictions: int = 0
+    contradicted: dict[Path, Mask]
     unreadable: int = 0
 
 
@@ -58,7 +58,8 @@ class StatisticsReader(Struct, frozen=True):
         """The interval of every column whose type has an order."""
         intervals: dict[Path, Interval] = {}
         exact: dict[Path, Exact] = {}
-        contradictions = unreadable = 0
+        contradicted: dict[Path, Mask] = {}
+        unreadable = 0
         lookups = _Lookups(entries, many=len(self.columns) > _FEW)
         for leaf in self.columns:
             if isinstance(leaf.type, NullType):
@@ -66,11 +67,11 @@ class StatisticsReader(Struct, frozen=True):
             if pa.types.is_null(arrow_type(leaf.type)):
                 continue
             statistics, lost = self._statistics(entries, leaf, rows, lookups)
-            believed = checked(leaf.type, statistics, rows, len(entries))
+            believed = checked(leaf.type, statistics, rows)
             intervals[leaf.path], exact[leaf.path] = believed.interval, believed.exact
-            contradictions += believed.contradictions
+            contradicted[leaf.path] = believed.contradicted
             unreadable += lost
-        return Statistics(intervals, exact, contradictions, unreadable)
+        return Statistics(intervals, exact, contradicted, unreadable)
 
     def _statistics(
         self, entries: pa.Table, leaf: IcebergColumn, rows: pa.Array, lookups: _Lookups

@@ -56,7 +56,7 @@ class FooterStatistics(Struct, frozen=True):
     ranges: pa.Array
     statistics: dict[Path, Interval]
     exact: dict[Path, Exact]
-    contradictions: int
+    contradicted: dict[Path, Mask]
     unreadable: int = 0
 
     def row_groups(
@@ -78,8 +78,8 @@ class FooterStatistics(Struct, frozen=True):
                 statistics=self.statistics,
                 buckets=owners.buckets,
                 exact=self.exact,
+                contradicted=self.contradicted,
             ),
-            contradictions=self.contradictions,
             unreadable=self.unreadable,
             unchecked=unchecked,
         )
@@ -197,7 +197,7 @@ class _Collector(Struct):
             pa.array(self.ranges, _RANGES),
             {path: column.interval for path, column in believed.items()},
             {path: column.exact for path, column in believed.items()},
-            sum(column.contradictions for column in believed.values()),
+            {path: column.contradicted for path, column in believed.items()},
             sum(statistics.unreadable for statistics in self.columns),
         )
 
@@ -265,7 +265,7 @@ class _Statistics(Struct):
             nan=self._nan(upper),
             attained=self._attained(),
         )
-        return checked(self.column.type, statistics, rows, len(rows))
+        return checked(self.column.type, statistics, rows)
 
     def _decoded(self, raw: bounds.Raw) -> tuple[pa.Array | None, set[int]]:
         """The bounds in the table's type, each decoded by the type of its file.
