@@ -9,10 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from fuzz.delta_victims import CHECKPOINT, SIDECAR, UUID, vector
+from support.formats import text
 from tables.delta.conftest import Lake, bounds
 from whyscan.errors import TableError, TooLarge
 from whyscan.reports.document import to_json
-from whyscan.reports.text import text
 from whyscan.tables import duckdb_engine
 
 DEEP = 100_000

@@ -9,10 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import whyscan
+from support.formats import text
 from tables.by_hand import varint
 from whyscan.errors import CorruptFile, StorageError
 from whyscan.reports.document import to_json
-from whyscan.reports.text import text
 from whyscan.tables.parquet import thrift
 
 STRUCTS = 12

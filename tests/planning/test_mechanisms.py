@@ -7,6 +7,7 @@ import json
 import pytest
 
 from planning.plans import planned
+from support.formats import page, text
 from support.lakes import delta_users, users
 from support.reports import valid
 from tables.iceberg.by_hand import Lake, encode_bound, summary
@@ -14,9 +15,7 @@ from whyscan.planning.plan.scan_plan import Depth
 from whyscan.planning.rows.limit import limited
 from whyscan.planning.rows.topk import SortKey, top
 from whyscan.reports.document import to_json
-from whyscan.reports.pages import page
 from whyscan.reports.report import make_report
-from whyscan.reports.text import text
 from whyscan.tree.nodes import Column
 from whyscan.tree.types import INT
 

@@ -2,11 +2,12 @@
 
 import re
 
+from support.formats import markdown
 from support.lakes import delta_users, users
 from support.memory_table import DataFile, MemoryTable, RowGroup
 from support.reports import explain
 from whyscan.reports.gates import Gates
-from whyscan.reports.markdown import FILES_SHOWN, code, markdown, plain
+from whyscan.reports.markdown import FILES_SHOWN, code, plain
 from whyscan.tree.types import INT, STRING
 
 BOTH = "country = 'DE' AND age > 40"

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
+from support.formats import text as diff_text
 from support.memory_table import DataFile, MemoryTable, RowGroup
 from support.reports import explain, valid
 from whyscan.cli.formats import FORMS, rendered
 from whyscan.predicate.syntax.redact import HIDDEN, without_literals
 from whyscan.reports.diff import compare
-from whyscan.reports.diff.text import text as diff_text
 from whyscan.reports.document import to_json
 from whyscan.reports.redaction import new_key, redacted
 from whyscan.reports.text_layout import Page
@@ -95,7 +95,7 @@ def test_redacted_reports_with_one_key_can_be_compared():
     difference = compare(redacted(report, key), redacted(report, key))
 
     assert not list(difference.files.changed())
-    assert "Zanzibar" not in diff_text(difference, verbose=True)
+    assert "Zanzibar" not in diff_text(difference)
 
 
 @pytest.mark.parametrize(

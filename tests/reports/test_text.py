@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from support.formats import text
 from support.golden import golden
 from support.lakes import delta_users, empty, one_file, prices, users
 from support.memory_table import DataFile, MemoryTable, RowGroup
 from support.reports import explain
 from whyscan.reports.gates import Gates
-from whyscan.reports.text import text
 from whyscan.reports.text_layout import Page, columns
 from whyscan.reports.words import inert, percent, size
 from whyscan.tree.types import DOUBLE, INT, STRING

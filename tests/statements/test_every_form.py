@@ -9,15 +9,13 @@ import pytest
 import whyscan
 from statements.dialects import lake
 from statements.dialects.cases import cases
+from support.formats import fragment, markdown, page, text
 from support.markup import Elements
 from support.statement_reports import valid
 from whyscan.reports.document import to_json
 from whyscan.reports.text_layout import Page, columns
 from whyscan.statements.reports.junit import junit
-from whyscan.statements.reports.markdown import markdown
-from whyscan.statements.reports.page import fragment, page
 from whyscan.statements.reports.sarif import sarif
-from whyscan.statements.reports.text import text
 
 CHANGES = {
     "a delete": "DELETE FROM orders WHERE month = 2 AND amount > 10",

@@ -5,6 +5,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from support.formats import fragment, markdown
 from support.markup import NAMES
 from support.statement_reports import STATEMENTS, joined, orders, scan, statement
 from whyscan.reports.document import document
@@ -12,8 +13,6 @@ from whyscan.reports.gates import Gates
 from whyscan.statements.records import Edge, StatementReport
 from whyscan.statements.reports.gates import StatementGates
 from whyscan.statements.reports.junit import junit
-from whyscan.statements.reports.markdown import markdown
-from whyscan.statements.reports.page import fragment
 from whyscan.statements.reports.sarif import sarif
 
 GATES = StatementGates(Gates(max_files=1), {"users": Gates(max_files=4)})
@@ -24,8 +23,8 @@ def test_markdown_names_every_scan_and_folds_its_details():
 
     assert text.startswith("**reads 5 of 30 files (16.7 %), 7.2 kB of 125 kB in 2 scans: ")
     assert "| `orders o` | 1 of 24 | 4.2 % | 5.1 kB of 122 kB |" in text
-    assert "| left | `orders o` | `users u` | `o.user = u.age AND o.month = u.month` |" in text
-    assert "| `month = 3` | from u.month = 3, by o.month = u.month | exact |" in text
+    assert "- left: `orders o` and `users u`: `o.user = u.age AND o.month = u.month`" in text
+    assert "| `month = 3`<br>from u.month = 3, by o.month = u.month | spread | exact |" in text
     assert text.count("<details>") == text.count("</details>") == 2
 
 
@@ -65,7 +64,9 @@ def test_markdown_of_very_many_scans_fits_into_a_comment():
     assert len(text) < 65_536
     assert "\n…\n```\n" in text
     assert "| `orders_99` |" in text
-    assert text.endswith("80 more scans left out\n")
+    shown = text.count("<summary>orders_")
+    assert shown > 20
+    assert text.endswith(f"{100 - shown} more sections left out: --format json has all of them\n")
 
 
 def test_sarif_has_the_findings_of_the_statement_and_of_each_scan_at_its_table():

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from support.formats import text
 from support.golden import golden
 from support.lakes import one_file
 from support.memory_table import RowGroup
@@ -17,7 +18,6 @@ from whyscan.reports.gates import Gates
 from whyscan.reports.text_layout import Page, columns
 from whyscan.statements.records import Amount, Dynamic, Edge, StatementReport, Stayed, Supply
 from whyscan.statements.reports.gates import StatementGates
-from whyscan.statements.reports.text import text
 from whyscan.tree.types import STRING
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -151,9 +151,9 @@ def test_many_scans_are_listed_before_the_first():
     rendered = text(StatementReport("…", "spark", "UTC", "select", scans)).splitlines()
 
     assert rendered[5:8] == [
-        "scan         files            bytes",
-        "orders o1  2 of 24  10 kB of 122 kB",
-        "orders o2  2 of 24  10 kB of 122 kB",
+        "scan         files  share            bytes",
+        "orders o1  2 of 24  8.3 %  10 kB of 122 kB",
+        "orders o2  2 of 24  8.3 %  10 kB of 122 kB",
     ]
 
 

@@ -97,7 +97,7 @@ def wasteful(**changes) -> QueryLine:
 
 
 def joined(**changes) -> QueryLine:
-    """Two tables, one of them without rows to tell of, and nothing read in vain."""
+    """Two tables, one of them without rows to tell of, and nothing wasted."""
     sql = (
         "SELECT * FROM users u JOIN orders o ON u.age = o.user WHERE u.country = 'DE' AND age > 40"
     )

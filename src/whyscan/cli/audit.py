@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from whyscan.cli import options
+from whyscan.cli.formats import FORMS, rendered
 from whyscan.cli.output import complain, write_file
 from whyscan.cli.parameters import PERCENT, SIZE
 from whyscan.cli.progress import steps
@@ -86,7 +87,7 @@ class AuditArguments(options.QueryOptions, frozen=True, kw_only=True):
     help="Report a drift if the kept share of a table grew by more than this.",
 )
 @options.STORAGE
-@options.form("text", "json", "markdown", "html")
+@options.form(*FORMS)
 @click.option(
     "--show",
     type=click.IntRange(min=1),
@@ -198,20 +199,8 @@ def _failures(result: Audit) -> Iterator[str]:
 
 
 def _rendered(result: Audit, arguments: AuditArguments, page: Page) -> str:
-    match arguments.form:
-        case "json":
-            from whyscan.reports.document import to_json
+    if arguments.form != "text":
+        return rendered(result, arguments.form, page)
+    from whyscan.reports.text import text
 
-            return to_json(result)
-        case "markdown":
-            from whyscan.spark.stages.audit.markdown import markdown
-
-            return markdown(result)
-        case "html":
-            from whyscan.spark.stages.audit.page import page as html
-
-            return html(result)
-        case _:
-            from whyscan.spark.stages.audit.text import text
-
-            return text(result, page, arguments.show)
+    return text(result.view(arguments.show), page)

@@ -127,7 +127,7 @@ def _stop(number: int, step: TourStop, folder: Path) -> str:
     return (
         f"--- {number}. {step.title}\n\n"
         f"$ {_command(place, step)}\n"
-        f"{text(report, page)}\n"
+        f"{text(report.view(), page)}\n"
         f"{page.wrap(step.lesson)}\n"
     )
 

@@ -39,7 +39,7 @@ def stages(folder: Path) -> tuple[Stage, ...]:
             "changed is read.",
         ),
         Stage(
-            "audit: a log of queries, ranked by what they read in vain",
+            "audit: a log of queries, ranked by what they waste",
             ("audit", "--workload", log, "--inventory", kept, "--dashboard", page),
             "Every query of the log was explained on the executors, as explain does it. The "
             f"dashboard is in {page}: open it in a browser.",

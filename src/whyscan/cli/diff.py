@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from whyscan.cli import options, suggestions
+from whyscan.cli.formats import FORMS, rendered
 from whyscan.cli.parameters import PERCENT
 from whyscan.cli.progress import Progress
 from whyscan.errors import UsageError
@@ -16,7 +17,6 @@ from whyscan.table import open as open_table
 
 if TYPE_CHECKING:
     from whyscan.reports.diff import Difference
-    from whyscan.reports.text_layout import Page
     from whyscan.table import Table
 
 
@@ -48,7 +48,7 @@ class DiffArguments(options.QueryOptions, frozen=True, kw_only=True):
 @options.PREDICATE
 @options.TERMS
 @options.STORAGE
-@options.form("text", "json")
+@options.form(*FORMS)
 @options.OUTPUT
 @click.option("-v", "--verbose", is_flag=True, help="List every file that changed.")
 @options.REDACT
@@ -77,7 +77,8 @@ def diff(arguments: DiffArguments) -> int:
     difference = difference.gated(arguments.max_regression, arguments.max_regression_bytes)
     if arguments.redact:
         difference = difference.redacted()
-    options.deliver(lambda page: _rendered(difference, arguments, page), arguments.output)
+    shown = difference if arguments.verbose else difference.without_paths()
+    options.deliver(lambda page: rendered(shown, arguments.form, page), arguments.output)
     return 0 if difference.passed else options.GATE_FAILED
 
 
@@ -105,13 +106,3 @@ def _open_version(place: str, version: str | None, arguments: DiffArguments) -> 
     read = read_timestamp(version)
     is_time = read is not None and read.day is not None
     return opened(as_of=version) if is_time else opened(ref=version)
-
-
-def _rendered(difference: Difference, arguments: DiffArguments, page: Page) -> str:
-    if arguments.form == "json":
-        from whyscan.reports.document import to_json
-
-        return to_json(difference if arguments.verbose else difference.without_paths())
-    from whyscan.reports.diff.text import text
-
-    return text(difference, page, verbose=arguments.verbose)

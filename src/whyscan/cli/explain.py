@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from whyscan.cli import options, suggestions
 from whyscan.cli.baseline import against_baseline
-from whyscan.cli.formats import FORMS, LISTS_FILES, rendered
+from whyscan.cli.formats import EXPLAIN_FORMS, LISTS_FILES, rendered
 from whyscan.cli.gates import gates_of_table
 from whyscan.cli.progress import Progress
 from whyscan.cli.spark_session import MASTER, spark_session
@@ -85,7 +85,7 @@ class ExplainArguments(options.GateOptions, frozen=True, kw_only=True):
 @options.VERSION
 @options.TERMS
 @options.STORAGE
-@options.form(*FORMS, about="Write the report in this format; html lists every file.")
+@options.form(*EXPLAIN_FORMS, about="Write the report in this format; html lists every file.")
 @options.OUTPUT
 @click.option("-v", "--verbose", is_flag=True, help="List every live file with its bounds.")
 @click.option(
@@ -151,7 +151,17 @@ def explain(arguments: ExplainArguments) -> int:
     source = predicate[1:] if predicate.startswith("@") else None
 
     def render(page: Page) -> str:
-        return rendered(report, arguments.form, replace(page, files=arguments.show), source)
+        match arguments.form:
+            case "sarif":
+                from whyscan.reports.sarif import sarif
+
+                return sarif(report, source)
+            case "junit":
+                from whyscan.reports.junit import junit
+
+                return junit(report)
+            case form:
+                return rendered(report, form, replace(page, files=arguments.show))
 
     options.deliver(render, arguments.output)
     return 0 if report.passed else options.GATE_FAILED

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from whyscan.cli import options, suggestions
+from whyscan.cli.formats import FORMS, rendered
 from whyscan.cli.output import terminal_page, write
 from whyscan.cli.progress import steps
 from whyscan.cli.spark_session import MASTER, spark_session, table_format
@@ -55,7 +56,7 @@ class InventoryArguments(options.StorageOptions, frozen=True, kw_only=True):
 )
 @MASTER
 @options.STORAGE
-@options.form("text", "json")
+@options.form(*FORMS)
 @options.REDACT
 @options.with_options(InventoryArguments)
 def inventory(arguments: InventoryArguments) -> int:
@@ -70,14 +71,7 @@ def inventory(arguments: InventoryArguments) -> int:
     run = _run_inventory(arguments)
     if arguments.redact:
         run = run.redacted()
-    if arguments.form == "json":
-        from whyscan.reports.document import to_json
-
-        write(to_json(run))
-    else:
-        from whyscan.spark.stages.inventory.text import text
-
-        write(text(run, terminal_page()))
+    write(rendered(run, arguments.form, terminal_page()))
     return SOME_FAILED if run.failed else 0
 
 

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from whyscan.cli import options
 from whyscan.cli.baseline import statement_against_baseline
+from whyscan.cli.formats import rendered
 from whyscan.cli.gates import gates_of_statement
 from whyscan.cli.parameters import pairs
 from whyscan.cli.progress import Progress
@@ -98,18 +99,6 @@ def _partition_types(
 
 def _render_report(report: StatementReport, arguments: ExplainArguments, page: Page) -> str:
     match arguments.form:
-        case "json":
-            from whyscan.reports.document import to_json
-
-            return to_json(report)
-        case "markdown":
-            from whyscan.statements.reports.markdown import markdown
-
-            return markdown(report)
-        case "html":
-            from whyscan.statements.reports.page import page as html
-
-            return html(report)
         case "sarif":
             from whyscan.statements.reports.sarif import sarif
 
@@ -119,7 +108,5 @@ def _render_report(report: StatementReport, arguments: ExplainArguments, page: P
             from whyscan.statements.reports.junit import junit
 
             return junit(report)
-        case _:
-            from whyscan.statements.reports.text import text
-
-            return text(report, page)
+        case form:
+            return rendered(report, form, page)

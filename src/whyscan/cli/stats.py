@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path  # noqa: TC003 - msgspec reads the annotations of a record
-from typing import TYPE_CHECKING
 
 import click
 
 from whyscan.cli import options, suggestions
+from whyscan.cli.formats import FORMS, rendered
 from whyscan.cli.progress import Progress
-
-if TYPE_CHECKING:
-    from whyscan.reports.stats import TableStats
-    from whyscan.reports.text_layout import Page
 
 
 class StatsArguments(options.VersionOptions, frozen=True, kw_only=True):
@@ -32,7 +28,7 @@ class StatsArguments(options.VersionOptions, frozen=True, kw_only=True):
 @options.VERSION
 @click.option("--full", is_flag=True, help="Open the footers of all files, however many there are.")
 @options.STORAGE
-@options.form("text", "json", "html")
+@options.form(*FORMS)
 @options.OUTPUT
 @options.REDACT
 @options.with_options(StatsArguments)
@@ -47,20 +43,4 @@ def stats(arguments: StatsArguments) -> None:
         table_stats = opened.stats(select=arguments.columns or None, full=arguments.full)
     if arguments.redact:
         table_stats = table_stats.redacted()
-    options.deliver(lambda page: _rendered(table_stats, arguments.form, page), arguments.output)
-
-
-def _rendered(table_stats: TableStats, form: str, page: Page) -> str:
-    match form:
-        case "json":
-            from whyscan.reports.document import to_json
-
-            return to_json(table_stats)
-        case "html":
-            from whyscan.reports.stats.page import page as html
-
-            return html(table_stats)
-        case _:
-            from whyscan.reports.stats.text import text
-
-            return text(table_stats, page)
+    options.deliver(lambda page: rendered(table_stats, arguments.form, page), arguments.output)

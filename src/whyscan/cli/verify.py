@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypedDict
 import click
 
 from whyscan.cli import options, suggestions
+from whyscan.cli.formats import FORMS, rendered
 from whyscan.cli.spark_session import MASTER, spark_session
 from whyscan.errors import UsageError
 
@@ -17,10 +18,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from whyscan.reports.text_layout import Page
     from whyscan.spark.stages.verify import Verification
 
-FORMS = ("text", "json", "markdown")
 LAKES = frozenset({"delta", "iceberg"})
 
 
@@ -141,7 +140,7 @@ def verify(arguments: VerifyArguments) -> int:
     _check_names(arguments)
     result = _of_workload(arguments) if arguments.logs else _of_table(arguments)
     shown = result.redacted() if arguments.redact else result
-    options.deliver(lambda page: _rendered(shown, arguments.form, page), arguments.output)
+    options.deliver(lambda page: rendered(shown, arguments.form, page), arguments.output)
     return result.exit_code
 
 
@@ -226,19 +225,3 @@ def _silence_spark_log(spark: SparkSession) -> None:
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     if hasattr(spark, "_jsparkSession"):
         spark.sparkContext.setLogLevel("OFF")
-
-
-def _rendered(result: Verification, form: str, page: Page) -> str:
-    match form:
-        case "json":
-            from whyscan.reports.document import to_json
-
-            return to_json(result)
-        case "markdown":
-            from whyscan.spark.stages.verify.markdown import markdown
-
-            return markdown(result)
-        case _:
-            from whyscan.spark.stages.verify.text import text
-
-            return text(result, page)

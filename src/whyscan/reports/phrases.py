@@ -8,13 +8,13 @@ from whyscan.reports.findings import UNITS
 from whyscan.reports.words import counted, inert, inert_sql, percent, size, sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from whyscan.planning.why.attribution import Share
     from whyscan.reports.coverage import MissingStatistics
     from whyscan.reports.gates import Assertion
     from whyscan.reports.levels import Level
-    from whyscan.reports.report import Effort, Report
+    from whyscan.reports.report import Effort, Report, Unchecked
 
 LEVEL_NAMES = {"manifests": "manifests", "files": "files", "row_groups": "row groups"}
 PERCENT_GATES = frozenset(
@@ -134,6 +134,14 @@ def blind(level: Level) -> str | None:
     if not level.unchecked:
         return None
     return f"nothing to check with in {level.unchecked:,} of the {level.kept:,} kept"
+
+
+def unchecked_lines(unchecked: Iterable[Unchecked]) -> tuple[str, ...]:
+    """Write the levels that were not checked, each with the reason."""
+    return tuple(
+        f"not checked: {LEVEL_NAMES.get(entry.level, entry.level)} ({inert(entry.why)})"
+        for entry in unchecked
+    )
 
 
 def overlapping(report: Report) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator  # noqa: TC003 - the JSON Schema is made from it
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
@@ -29,14 +29,14 @@ from whyscan.planning.why.reason_codes import Reason
 from whyscan.planning.why.reasons import reasons
 from whyscan.reports.conjuncts import ConjunctLine, conjunct_lines
 from whyscan.reports.coverage import Coverage, MissingStatistics
-from whyscan.reports.document import document, moment
+from whyscan.reports.document import moment
 from whyscan.reports.findings import Code, Facts, Finding, findings
 from whyscan.reports.gates import Assertion, Gates, assertions
 from whyscan.reports.levels import Level, Removal, RowsMatched, least, removals
 from whyscan.reports.listing import FileLine, Listing, listing
 from whyscan.reports.proofs import PROOFS, Proof
+from whyscan.reports.rendering import WrittenReport
 from whyscan.reports.tally import CommonFacts, PlanOutcome, Tally, Workings
-from whyscan.reports.words import short_repr
 from whyscan.tables.snapshot import SpecLine, Unreached
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
     from whyscan.planning.plan.scan_plan import PlannedSnapshot, PlanRequest, ScanPlan
     from whyscan.planning.why.reasons import Stays
+    from whyscan.reports.view import Blocks
     from whyscan.tables.snapshot import Snapshot, Traffic
     from whyscan.tree.nodes import Predicate
 
@@ -113,7 +114,7 @@ class Effort(Record, frozen=True):
     seconds: Annotated[float, Meta(ge=0)]
 
 
-class Report(Record, frozen=True, rename={"overlap": "mechanisms"}):
+class Report(WrittenReport, frozen=True, rename={"overlap": "mechanisms"}):
     """What a predicate reads of a table, and why.
 
     `listing` has one line per file, None unless the caller asked for it. `missing_statistics`
@@ -218,23 +219,15 @@ class Report(Record, frozen=True, rename={"overlap": "mechanisms"}):
             )
         return self.listing.table
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the JSON document. `whyscan schema` prints its schema."""
-        return document(self)
+    def to_html(self) -> str:
+        from whyscan.reports.pages.page import page
 
-    def _repr_html_(self) -> str:
-        """Return the HTML that a notebook shows."""
-        from whyscan.reports.pages import fragment
+        return page(self)
 
-        return fragment(self)
+    def view(self) -> Blocks:
+        from whyscan.reports.report_view import view
 
-    def __str__(self) -> str:
-        from whyscan.reports.text import text
-
-        return text(self)
-
-    def __repr__(self) -> str:
-        return short_repr(self)
+        return view(self)
 
 
 def make_report(plan: ScanPlan, *, verbose: bool) -> Report:

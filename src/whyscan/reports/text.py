@@ -1,83 +1,211 @@
-"""The report as text for people: the answer in one line, then the numbers behind it."""
+"""The writer of text: the blocks of a view as lines for a terminal or a file."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from whyscan.reports.findings import Severity
 from whyscan.reports.listing_text import listed
-from whyscan.reports.phrases import (
-    LEVEL_NAMES,
-    answer,
-    basis,
-    blind,
-    fate,
-    gate,
-    overlapping,
-    removed,
-    selected,
-    version_of,
+from whyscan.reports.phrases import LEVEL_NAMES, blind, fate, gate, selected
+from whyscan.reports.text_layout import GAP, Ink, Page, columns, in_paragraphs, table, title_lines
+from whyscan.reports.view import (
+    CodeBlock,
+    CodeSpan,
+    FactsBlock,
+    FilesBlock,
+    FindingsBlock,
+    Fold,
+    FunnelBlock,
+    GatesBlock,
+    GridBlock,
+    Histogram,
+    NameSpan,
+    NotesBlock,
+    Section,
+    TitleBlock,
+    Tone,
+    cell_of,
+    is_empty,
+    spans_of,
 )
-from whyscan.reports.proofs import PROOFS
-from whyscan.reports.text_layout import GAP, Ink, Page, columns, headed, in_paragraphs, title_lines
-from whyscan.reports.words import REASONS, inert, inert_sql, sizes
+from whyscan.reports.words import inert, inert_sql, sizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from whyscan.reports.conjuncts import ConjunctLine, PartLine
     from whyscan.reports.findings import Finding
-    from whyscan.reports.gates import Assertion
-    from whyscan.reports.report import Report, Unchecked
+    from whyscan.reports.stats.distribution import Distribution
+    from whyscan.reports.view import Block, Cell, Inline, NamedValue
 
 NARROW_BAR = 10
 WIDE_BAR = 40
+SHORTEST_CUT = 6
+LINES_OF_SQL = 6
+STEPS = "▁▂▃▄▅▆▇█"
+ASCII_STEPS = ".:-=+*#@"
+TONES = {Tone.PLAIN: Ink.FAINT, Tone.WARN: Ink.WARN, Tone.BAD: Ink.BAD}
 
 
-def text(report: Report, page: Page | None = None) -> str:
-    """Write the whole report; the text ends with a line break."""
+def text(blocks: Iterable[Block], page: Page | None = None) -> str:
+    """Write all blocks; the text ends with a line break."""
     page_or_default = Page() if page is None else page
-    sections = (
-        title_lines(answer(report), page_or_default),
-        _question_lines(report, page_or_default),
-        funnel_lines(report, page_or_default),
-        conjunct_lines(report, page_or_default),
-        engine_lines(report, page_or_default),
-        survivor_lines(report, page_or_default),
-        finding_lines(report.findings, page_or_default),
-        file_lines(report, page_or_default),
-        unchecked_lines(report.unchecked, report.notes, page_or_default),
-        basis_lines(report, page_or_default),
-        proof_lines(report, page_or_default),
-        gate_lines(report.assertions, page_or_default),
+    return in_paragraphs(_paragraphs(blocks, page_or_default))
+
+
+def _paragraphs(blocks: Iterable[Block], page: Page) -> Iterator[Sequence[str]]:
+    """Yield the lines of each block, with an empty line to be put between them."""
+    for block in blocks:
+        if is_empty(block) or (isinstance(block, Fold | GridBlock) and block.detail):
+            continue
+        match block:
+            case Section():
+                yield from _section(block, page)
+            case Fold():
+                yield _fold(block, page)
+            case _:
+                yield [*_lines(block, page)]
+
+
+def _section(section: Section, page: Page) -> Iterator[Sequence[str]]:
+    """Yield the blocks as one paragraph, and every fold as a paragraph of its own."""
+    titled = not section.quiet and not section.aside
+    inner = page.indented() if titled else page
+    lines = [
+        line
+        for block in section.blocks
+        if not isinstance(block, Fold) and not is_empty(block)
+        for line in _lines(block, inner)
+    ]
+    if lines and titled:
+        yield [page.paint(inert(section.title), TONES[section.tone]), *_indented(lines)]
+    elif lines:
+        yield lines
+    yield from _paragraphs((b for b in section.blocks if isinstance(b, Fold)), page)
+
+
+def _fold(fold: Fold, page: Page) -> list[str]:
+    title = plain(fold.title, page)
+    beside = "" if fold.beside is None else f": {plain(fold.beside, page)}"
+    heading = page.wrap(f"{title}{beside}", hanging=GAP)
+    first = heading.replace(title, page.paint(title, Ink.TITLE), 1)
+    content = in_paragraphs(_paragraphs(fold.blocks, page.indented())).rstrip("\n")
+    return [first, *_indented(content.split("\n"))]
+
+
+def _indented(lines: Iterable[str]) -> Iterator[str]:
+    for line in lines:
+        yield from (f"{GAP}{part}".rstrip() for part in line.split("\n"))
+
+
+def _lines(block: Block, page: Page) -> Iterator[str]:
+    match block:
+        case TitleBlock():
+            yield from title_lines(inert_sql(block.sentence), page)
+        case FactsBlock():
+            yield from _facts(block.rows, page)
+        case GridBlock():
+            yield from _grid(block, page)
+        case FunnelBlock():
+            yield from _funnel(block, page)
+        case FilesBlock():
+            yield "every file"
+            yield from listed(block.listing, page)
+        case FindingsBlock():
+            for finding in block.findings:
+                yield from _finding(finding, block.change, page)
+        case GatesBlock():
+            yield from _gates(block, page)
+        case CodeBlock():
+            yield from _code(block, page)
+        case NotesBlock():
+            for line in block.lines[: block.shown]:
+                yield page.wrap(plain(line, page), hanging=GAP)
+            yield from _more(len(block.lines), block.shown, page)
+        case Section() | Fold():
+            for paragraph in _paragraphs((block,), page):
+                yield from paragraph
+        case _:
+            assert_never(block)
+
+
+def plain(value: Inline, page: Page) -> str:
+    """Write a text on one line without any character that a terminal interprets."""
+    return "".join(_span(span, page) for span in spans_of(value))
+
+
+def _span(span: object, page: Page) -> str:
+    match span:
+        case CodeSpan():
+            return inert_sql(span.text)
+        case NameSpan():
+            return inert(page.place(span.text))
+        case Histogram():
+            return spark(span.distribution, page)
+        case _:
+            return inert(str(span))
+
+
+def spark(distribution: Distribution, page: Page) -> str:
+    """Draw the bins as a row of block characters; an empty bin is a blank."""
+    steps = STEPS if page.unicode else ASCII_STEPS
+    most = max(distribution.bins)
+    return "".join(
+        " " if not count else steps[(count * len(steps) - 1) // most] for count in distribution.bins
+    ).rstrip()
+
+
+def _facts(rows: Sequence[NamedValue], page: Page) -> Iterator[str]:
+    width = max(columns(inert(row.name)) for row in rows)
+    for row in rows:
+        name = inert(row.name)
+        beside = "" if row.beside is None else f" ({plain(row.beside, page)})"
+        lead = name + " " * (width - columns(name)) + GAP
+        yield page.wrap(f"{lead}{plain(row.value, page)}{beside}", hanging=" " * (width + len(GAP)))
+
+
+def _grid(grid: GridBlock, page: Page) -> Iterator[str]:
+    cells = [[cell_of(value) for value in row] for row in grid.rows[: grid.shown]]
+    heads = [head.name for head in grid.columns]
+    rows = [heads, *([_cell(cell, page) for cell in row] for row in cells)]
+    others = sum(
+        max(columns(row[at]) for row in rows) + len(GAP)
+        for at in range(len(heads))
+        if at != grid.flexible
     )
-    return in_paragraphs(sections)
+    room = max(page.width - others, SHORTEST_CUT)
+    for texts in rows:
+        texts[grid.flexible] = page.cut(texts[grid.flexible], room)
+    right = frozenset(at for at, head in enumerate(grid.columns) if head.number)
+    head, *lines = table(rows, right=right)
+    if any(heads):
+        yield page.paint(head, Ink.FAINT)
+    for line, row in zip(lines, cells, strict=True):
+        yield line
+        for below in (text for cell in row for text in cell.below):
+            yield page.wrap(plain(below, page), indent=GAP, hanging=GAP * 2)
+    yield from _more(len(grid.rows), grid.shown, page)
 
 
-def _question_lines(report: Report, page: Page) -> Iterator[str]:
-    yield page.wrap(f"table      {subject(report, page)}", hanging=" " * 11)
-    yield page.wrap(f"predicate  {inert_sql(report.question.predicate)}", hanging=" " * 11)
+def _cell(cell: Cell, page: Page) -> str:
+    return f"{GAP * cell.depth}{plain(cell.shown, page)}"
 
 
-def subject(report: Report, page: Page) -> str:
-    """Write `lake/users (delta, version 5, partitioned by country)`."""
-    table = report.table
-    about = [table.format]
-    if version := version_of(table):
-        about.append(version)
-    if table.partitioned_by:
-        about.append("partitioned by " + inert(", ".join(table.partitioned_by)))
-    return f"{inert(page.place(table.uri))} ({', '.join(about)})"
+def _more(total: int, shown: int | None, page: Page) -> Iterator[str]:
+    if shown is not None and total > shown:
+        dots = "…" if page.unicode else "..."
+        yield page.paint(
+            f"{dots} and {total - shown:,} more: --format json has all of them", Ink.FAINT
+        )
 
 
-def funnel_lines(report: Report, page: Page) -> Iterator[str]:
+def _funnel(funnel: FunnelBlock, page: Page) -> Iterator[str]:
     rows = [
         (LEVEL_NAMES[v.level], f"{v.kept:,} of {v.total:,}", sizes(v.bytes_kept, v.bytes_total))
-        for v in report.levels
+        for v in funnel.levels
     ]
     names, counts, weights = (max(map(columns, column)) for column in zip(*rows, strict=True))
     length = min(max(page.width - names - counts - weights - 3 * len(GAP), NARROW_BAR), WIDE_BAR)
-    for level, (name, count, weight) in zip(report.levels, rows, strict=True):
+    for level, (name, count, weight) in zip(funnel.levels, rows, strict=True):
         bar = page.bar(level.kept, level.total, length)
         cells = (name.ljust(names), bar, count.rjust(counts), weight.rjust(weights))
         yield GAP.join(cells).rstrip()
@@ -85,124 +213,34 @@ def funnel_lines(report: Report, page: Page) -> Iterator[str]:
             yield page.wrap(sentence, indent=" " * (names + len(GAP)))
 
 
-def conjunct_lines(report: Report, page: Page) -> Iterator[str]:
-    head = ("conjunct", "bucket", "class", "alone", "only")
-    rows = [head, *(row for line in report.conjuncts for row in _conjunct(line))]
-    yield from headed(rows, page, right=frozenset({3, 4}))
-    yield from at_least_lines(report, page)
-    if sentence := overlapping(report):
-        yield page.wrap(sentence)
-
-
-def at_least_lines(report: Report, page: Page) -> Iterator[str]:
-    """Explain the plus sign behind a number, if one is used."""
-    if any(c.alone.at_least or c.only.at_least for c in report.conjuncts):
-        yield page.wrap("n+: at least n; what stayed closed could add to it, --full opens it")
-
-
-def _conjunct(conjunct: ConjunctLine) -> Iterator[tuple[str, str, str, str, str]]:
-    yield (
-        inert_sql(conjunct.sql),
-        conjunct.bucket.value,
-        conjunct.pushdown.value,
-        removed(conjunct.alone),
-        removed(conjunct.only),
-    )
-    yield from _parts(conjunct.operator, conjunct.parts, 1)
-
-
-def _parts(
-    operator: str | None, parts: Sequence[PartLine], depth: int
-) -> Iterator[tuple[str, str, str, str, str]]:
-    """Yield one row per operand, indented below the condition it belongs to."""
-    for part in parts:
-        name = f"{GAP * depth}{operator} {inert_sql(part.sql)}"
-        yield name, part.bucket.value, part.pushdown.value, removed(part.removed), ""
-        yield from _parts(part.operator, part.parts, depth + 1)
-
-
-def engine_lines(report: Report, page: Page) -> Iterator[str]:
-    """Write what engines call each conjunct, and what they check again, if files are listed."""
-    if report.listing is None:
-        return
-    head = ("conjunct", "Trino", "Delta on Spark", "DataFusion", "again")
-    rows = [head, *map(_words, report.conjuncts)]
-    yield from headed(rows, page)
-    for line in report.conjuncts:
-        yield page.wrap(f"{inert_sql(line.sql)}: {inert_sql(line.why)}", hanging=GAP)
-
-
-def _words(line: ConjunctLine) -> tuple[str, str, str, str, str]:
-    words = line.words
-    again = "yes" if words.remains else "no"
-    names = words.trino.value, words.delta_spark.value, words.datafusion.value
-    return (inert_sql(line.sql), *names, again)
-
-
-def survivor_lines(report: Report, page: Page) -> Iterator[str]:
-    if report.survivors:
-        yield "kept because"
-    counts = max((len(f"{s.files:,}") for s in report.survivors), default=0)
-    names = max((len(s.reason.value) for s in report.survivors), default=0)
-    for s in report.survivors:
-        lead = f"  {s.files:>{counts},}{GAP}{s.reason.value:<{names}}{GAP}"
-        yield page.wrap(lead + REASONS[s.reason], hanging=" " * len(lead))
-
-
-def finding_lines(findings: Iterable[Finding], page: Page) -> Iterator[str]:
-    """Write the findings and their fixes."""
-    for finding in findings:
-        yield from _finding(finding, page)
-
-
-def _finding(finding: Finding, page: Page) -> Iterator[str]:
+def _finding(finding: Finding, change: str | None, page: Page) -> Iterator[str]:
     label = f"{finding.severity.value} {finding.code.value}"
     ink = Ink.WARN if finding.severity is Severity.WARNING else Ink.TITLE
-    wrapped = page.wrap(f"{label}: {inert_sql(finding.message)}", hanging="  ")
+    lead = "" if change is None else f"{change} "
+    wrapped = page.wrap(f"{lead}{label}: {inert_sql(finding.message)}", hanging=GAP)
     yield wrapped.replace(label, page.paint(label, ink), 1)
-    if finding.fix is not None:
-        yield page.wrap(f"fix: {inert_sql(finding.fix)}", indent="  ", hanging="       ")
+    if finding.fix is not None and change != "gone":
+        yield page.wrap(f"fix: {inert_sql(finding.fix)}", indent=GAP, hanging=" " * 7)
         if finding.rewrite is not None and finding.rewrite not in finding.fix:
-            yield page.wrap(inert_sql(finding.rewrite), indent="       ")
+            yield page.wrap(inert_sql(finding.rewrite), indent=" " * 7)
 
 
-def file_lines(report: Report, page: Page) -> Iterator[str]:
-    if report.listing is not None:
-        yield "every file"
-        yield from listed(report.listing, page)
-
-
-def unchecked_lines(
-    unchecked: Iterable[Unchecked], notes: Iterable[str], page: Page
-) -> Iterator[str]:
-    """Write what was not checked and why, and the notes."""
-    for entry in unchecked:
-        line = f"not checked: {LEVEL_NAMES.get(entry.level, entry.level)} ({inert(entry.why)})"
-        yield page.wrap(line, hanging="  ")
-    for note in notes:
-        yield page.wrap(f"note: {inert(note)}", hanging="  ")
-
-
-def basis_lines(report: Report, page: Page) -> Iterator[str]:
-    rows = list(basis(report))
-    width = max(len(name) for name, _ in rows)
-    for name, value in rows:
-        yield page.wrap(f"{name:<{width}}{GAP}{value}", hanging=" " * (width + len(GAP)))
-
-
-def proof_lines(report: Report, page: Page) -> Iterator[str]:
-    if report.listing is None:
-        return
-    yield "what evidence proves, and what it does not"
-    for proof in PROOFS:
-        sentence = f"{proof.evidence}: proves {proof.proves}; not {proof.leaves_open}"
-        yield page.wrap(sentence, indent=GAP, hanging=GAP * 2)
-
-
-def gate_lines(assertions: Iterable[Assertion], page: Page) -> Iterator[str]:
-    """Write the outcome of each gate."""
-    for assertion in assertions:
+def _gates(gates: GatesBlock, page: Page) -> Iterator[str]:
+    for assertion in gates.assertions:
         ink = Ink.GOOD if assertion.passed else Ink.WARN if assertion.holds else Ink.BAD
-        yield page.wrap(f"{assertion.result}  {gate(assertion)}", hanging=" " * 6).replace(
+        yield page.wrap(f"{assertion.result}{GAP}{gate(assertion)}", hanging=" " * 6).replace(
             assertion.result, page.paint(assertion.result, ink), 1
         )
+
+
+def _code(block: CodeBlock, page: Page) -> Iterator[str]:
+    """Write SQL as one long line, wrapped and cut to a few lines."""
+    lead = f"{block.name}{GAP}"
+    hanging = " " * len(lead)
+    lines = page.wrap(f"{lead}{inert_sql(block.sql)}", hanging=hanging).split("\n")
+    if block.whole or len(lines) <= LINES_OF_SQL:
+        yield from lines
+        return
+    yield from lines[: LINES_OF_SQL - 1]
+    rest = " ".join(line.strip() for line in lines[LINES_OF_SQL:])
+    yield page.cut(f"{lines[LINES_OF_SQL - 1]} {rest}", page.width)

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 EIGHTHS = " ▏▎▍▌▋▊▉"
 NARROWEST = 60
-SHORTEST_CUT = 8
 GAP = "  "
 
 
@@ -134,19 +133,6 @@ def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset())
             for i, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         yield GAP.join(cells).rstrip()
-
-
-def headed(
-    rows: Sequence[Sequence[str]], page: Page, *, right: frozenset[int] = frozenset()
-) -> Iterator[str]:
-    """Write a table with a head; the first column is cut if the page is too narrow."""
-    other_widths = sum(
-        max(map(columns, column)) + len(GAP) for column in list(zip(*rows, strict=True))[1:]
-    )
-    room = max(page.width - other_widths, SHORTEST_CUT)
-    head, *lines = table([(page.cut(row[0], room), *row[1:]) for row in rows], right=right)
-    yield page.paint(head, Ink.FAINT)
-    yield from lines
 
 
 def _padded(cell: str, width: int, *, left: bool) -> str:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
 
 from whyscan.fields import Count, Name, Outcome, Record, Sentence, Sql, Value, Word
 from whyscan.planning.plan.planner import plus
 from whyscan.planning.plan.scan_plan import PlannedSnapshot
-from whyscan.reports.document import document
 from whyscan.reports.findings import Finding
 from whyscan.reports.gates import Assertion, GatedAmount
+from whyscan.reports.rendering import WrittenReport
 from whyscan.reports.report import Report
-from whyscan.reports.words import short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from whyscan.reports.view import Blocks
     from whyscan.statements.reports.gates import StatementGates
 
 
@@ -181,7 +181,7 @@ class StatementEffort(Record, frozen=True):
     seconds: Annotated[float, Meta(ge=0)]
 
 
-class StatementReport(Record, frozen=True):
+class StatementReport(WrittenReport, frozen=True):
     """What a statement reads from each of its tables, and why."""
 
     OMITTED: ClassVar = ("seconds",)
@@ -253,23 +253,15 @@ class StatementReport(Record, frozen=True):
 
         return redacted(self)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON document."""
-        return document(self)
+    def to_html(self) -> str:
+        from whyscan.statements.reports.page import page
 
-    def _repr_html_(self) -> str:
-        """The HTML that a notebook shows."""
-        from whyscan.statements.reports.page import fragment
+        return page(self)
 
-        return fragment(self)
+    def view(self) -> Blocks:
+        from whyscan.statements.reports.view import view
 
-    def __str__(self) -> str:
-        from whyscan.statements.reports.text import text
-
-        return text(self)
-
-    def __repr__(self) -> str:
-        return short_repr(self)
+        return view(self)
 
 
 def _sum(numbers: Iterable[int | None]) -> int | None:

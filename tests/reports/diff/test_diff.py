@@ -8,12 +8,12 @@ from deltalake import DeltaTable, write_deltalake
 from jsonschema import Draft202012Validator
 
 from support.commands import whyscan
+from support.formats import text
 from support.lakes import delta_users, users
 from support.memory_table import DataFile, MemoryTable, RowGroup
 from support.reports import explain
 from whyscan.reports.diff import compare
 from whyscan.reports.diff.files import FileChange
-from whyscan.reports.diff.text import text
 from whyscan.reports.document import document
 from whyscan.tree.types import INT
 

@@ -6,12 +6,12 @@ import pytest
 from msgspec.structs import replace
 
 from support.audit_reports import audit
+from support.formats import page as stats_page
 from support.lakes import users
 from support.reports import explain
 from support.statement_reports import joined
 from whyscan.reports.gates import Gates
 from whyscan.reports.stats import profile
-from whyscan.reports.stats.page import page as stats_page
 from whyscan.spark.stages.audit.page import page as audit_page
 from whyscan.statements.reports.gates import StatementGates
 from whyscan.statements.reports.page import page as statement_page

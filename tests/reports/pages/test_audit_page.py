@@ -11,10 +11,11 @@ from msgspec.structs import replace
 from playwright.sync_api import expect
 
 from support.audit_reports import audit, joined, many, nothing, wasteful, wasteful_scan
+from support.formats import fragment
 from support.markup import ELEMENTS, HARMLESS, NAMES, SEEN, Elements
 from whyscan.reports.findings import Code, Finding, Severity
 from whyscan.spark.stages.audit import page as pages
-from whyscan.spark.stages.audit.page import IN_A_PACK, fragment
+from whyscan.spark.stages.audit.page import IN_A_PACK
 from whyscan.spark.stages.audit.page import page as rendered
 from whyscan.spark.stages.audit.report import Audit, ColumnTotal, Drift, TableTotal
 from whyscan.spark.stages.workload.query import Unparsed
@@ -181,12 +182,14 @@ def test_the_plot_has_every_day_and_its_numbers_stand_below(show):
     page = opened(show, audit()).page
 
     assert page.locator(".days title").all_text_contents() == [
-        "2026-03-01: 10 runs, 1.2 MB read, 1.1 MB in vain",
-        "2026-03-02: 17 runs, 2.0 MB read, 1.6 MB in vain",
+        "2026-03-01: 10 runs, 1.2 MB read, 1.1 MB wasted",
+        "2026-03-02: 17 runs, 2.0 MB read, 1.6 MB wasted",
         "2026-03-03: 0 runs, 0 B read",
-        "2026-03-04: 3 runs, 360 kB read, 330 kB in vain",
+        "2026-03-04: 3 runs, 360 kB read, 330 kB wasted",
     ]
-    heights = [float(bar.get_attribute("height")) for bar in page.locator(".days .vain").all()[1:]]
+    heights = [
+        float(bar.get_attribute("height")) for bar in page.locator(".days .wasted").all()[1:]
+    ]
     assert max(heights) <= 100
     assert heights[1] > heights[0] > heights[2]
     assert "Of 7 runs no day is known" in page.locator("main").inner_text()
@@ -261,8 +264,8 @@ def test_a_notebook_shows_the_ranking_the_rewrites_and_what_failed():
 
     said = " ".join(filter(None, shown.text))
     assert said.startswith("4 queries, 37 runs: 4.1 MB read")
-    assert "1: orders : 10 kB for 120 kB with month >= 3 AND month < 4" in said
-    assert "not read: gone (s3://lake/gone)" in said
+    assert "could read 10\xa0kB rewrite for orders: month >= 3 AND month < 4" in said
+    assert "tables that could not be read: 1 gone (s3://lake/gone)" in said
     assert "script" not in shown.tags
     assert shown.open == []
     assert Elements(fragment(hostile(NAMES))).tags == Elements(fragment(hostile(HARMLESS))).tags

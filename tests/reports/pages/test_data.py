@@ -6,10 +6,10 @@ from decimal import Decimal
 
 import pytest
 
+from support.formats import page
 from support.lakes import delta_users
 from support.memory_table import DataFile, MemoryTable, RowGroup
 from support.reports import explain, grown
-from whyscan.reports.pages import page
 from whyscan.reports.pages.data import files_json
 from whyscan.tree.types import BIGINT, BOOLEAN, DOUBLE, STRING, DecimalType
 

@@ -2,11 +2,11 @@
 
 import pytest
 
+from support.formats import fragment
+from support.formats import page as rendered
 from support.markup import ELEMENTS, HARMLESS, LAST, MARKUP, NAMES, SEEN
 from support.memory_table import DataFile, MemoryTable, RowGroup
 from support.reports import explain
-from whyscan.reports.pages import fragment
-from whyscan.reports.pages import page as rendered
 from whyscan.tree.types import STRING
 
 pytestmark = pytest.mark.xdist_group("browser")

@@ -5,12 +5,12 @@ from itertools import pairwise
 import pytest
 from msgspec.structs import replace
 
+from support.formats import fragment
 from support.markup import ELEMENTS, HARMLESS, NAMES, SEEN, Elements
 from support.memory_table import DataFile, MemoryTable, RowGroup
 from support.statement_reports import STATEMENTS, orders, scan, statement
 from whyscan.statements.records import Amount, Dynamic, Edge, StatementReport, Stayed, Supply
 from whyscan.statements.reports.lanes import ROW, drawing
-from whyscan.statements.reports.page import fragment
 from whyscan.statements.reports.page import page as rendered
 from whyscan.tree.types import INT
 

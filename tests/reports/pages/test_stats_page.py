@@ -5,6 +5,7 @@ import pytest
 from msgspec.structs import replace
 
 from support import commands
+from support.formats import page as rendered
 from support.lakes import delta_users, empty
 from support.markup import ELEMENTS, HARMLESS, LAST, NAMES, SEEN, Elements
 from support.memory_table import DataFile, MemoryTable, RowGroup
@@ -13,7 +14,6 @@ from whyscan.reports.report import Unchecked
 from whyscan.reports.stats import profile
 from whyscan.reports.stats.distribution import distribution
 from whyscan.reports.stats.histogram import steps
-from whyscan.reports.stats.page import page as rendered
 from whyscan.reports.stats.profile import ManifestOverlap
 from whyscan.tree.types import INT, STRING
 
@@ -81,8 +81,8 @@ def test_manifests_and_what_was_not_checked_are_told():
 
     said = " ".join(filter(None, Elements(rendered(table_stats)).text))
 
-    assert "40 manifests country a value falls into 12 (median), where 1 would do" in said
-    assert "Not checked: row groups (5,000 files; --full opens their footers)" in said
+    assert "Manifests count 40 country a value falls into 12 (median), where 1 would do" in said
+    assert "not checked: row groups (5,000 files; --full opens their footers)" in said
 
 
 @pytest.mark.parametrize("table", [delta_users(), empty(), named(NAMES)], ids=lambda t: t.uri[:5])
@@ -105,17 +105,18 @@ def test_the_page_opens_with_the_answer_and_ranks_the_columns(show):
     )
     first = page.locator("tbody tr").first
     assert first.inner_text().split() == [
-        *("country", "string,", "partition", "66.7", "%", "2", "2", "0", "%", "100", "%", "6", "0")
+        *("country", "string", "100", "%", "6", "0", "%", "2", "2", "66.7", "%")
     ]
     kept, gone = (
-        first.locator(f".skips .{part}").get_attribute("width") for part in ("kept", "gone")
+        first.locator(f"td:last-child .{part}").get_attribute("width") for part in ("kept", "gone")
     )
     assert int(kept) == pytest.approx(2 * int(gone), rel=0.02)
     # Two files of each country: the second step, above the mark of the ideal.
     assert [r.get_attribute("x") for r in first.locator(".histogram rect").all()] == ["11", "11"]
     assert first.locator("title").text_content() == "2 to 3: 6 files"
-    assert page.locator("figure h3").all_inner_texts() == [
-        *("Bytes of a file", "Bytes of a row group", "Rows of a row group"),
+    sizes = page.get_by_role("group", name="Sizes")
+    assert sizes.locator("tbody th").all_inner_texts() == [
+        *("file bytes", "row group bytes", "row group rows"),
     ]
     page.locator("#theme").click()
     assert opened.console == []
@@ -126,16 +127,16 @@ def test_the_page_opens_with_the_answer_and_ranks_the_columns(show):
 def test_hundreds_of_columns_are_sorted_by_keyboard_and_never_widen_the_page(show):
     opened = show(stats(wide()), rendered, viewport={"width": 480, "height": 900})
     page = opened.page
-    assert page.locator("tbody tr").count() == MANY
+    assert page.locator(".sortable tbody tr").count() == MANY
     assert firsts(page)[:2] == ["c000", "c001"]
     assert page.evaluate("document.documentElement.scrollWidth") <= 480
     assert page.locator(".tall").evaluate("e => e.clientHeight < e.scrollHeight && e.tabIndex") == 0
 
-    head = page.locator("thead th:nth-child(3)")
+    head = page.locator(".sortable thead th:nth-child(6)")
     for way, expected in (("ascending", "1"), ("descending", "8")):
         head.get_by_role("button", name="Depth").focus()
         page.keyboard.press("Enter")
-        assert page.locator("tbody td:nth-child(3)").first.inner_text() == expected
+        assert page.locator(".sortable tbody td:nth-child(6)").first.inner_text() == expected
         assert firsts(page)[-1] == f"c{MANY - 1}"  # What is not known stays last.
         assert head.get_attribute("aria-sort") == way
     assert page.locator("#said").inner_text() == "Sorted by Depth, descending"
@@ -153,7 +154,9 @@ def test_names_are_seen_and_nothing_of_them_is_obeyed(show):
     page.get_by_role("button", name="Column").click()
 
     assert page.evaluate(ELEMENTS) == usual
-    shown = page.locator("tbody th code").evaluate_all("all => all.map(e => e.textContent)")
+    shown = page.locator(".sortable tbody th code").evaluate_all(
+        "all => all.map(e => e.textContent)"
+    )
     assert sorted(shown) == sorted(SEEN.get(name, name) for name in NAMES)
     assert opened.dialogs == opened.console == []
     assert len(opened.requests) == 1
@@ -164,5 +167,7 @@ def test_without_scripts_the_whole_page_is_there(show):
     page = show(stats(delta_users()), rendered, java_script_enabled=False).page
 
     assert firsts(page) == ["country", "age"]
-    assert "6 files, median 500\xa0B" in page.locator("figure").first.inner_text()
+    assert "file bytes 6 400\xa0B 425\xa0B 500\xa0B" in " ".join(
+        page.get_by_role("group", name="Sizes").inner_text().split()
+    ).replace(" B", "\xa0B")
     assert not page.locator("#theme").is_visible()

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from support.commands import whyscan
+from support.formats import text
 from support.lakes import delta_users, empty
 from support.memory_table import DataFile, MemoryTable, RowGroup
 from whyscan.errors import UnknownColumn
@@ -18,7 +19,6 @@ from whyscan.planning.why.overlap_depth import overlap
 from whyscan.reports.document import document
 from whyscan.reports.stats import profile
 from whyscan.reports.stats.distribution import distribution
-from whyscan.reports.stats.text import text
 from whyscan.tables.snapshot import Collected, Recording
 from whyscan.tree.types import DOUBLE, INT, STRING
 
@@ -58,7 +58,7 @@ def test_bounds_that_span_everything_help_no_filter():
 
     assert measured.depth.median == 4
     assert measured.never_tight
-    assert "take room and help no filter: n" in text(profile(files((0, 99), (0, 99)), full=False))
+    assert "take room and help no filter  n" in text(profile(files((0, 99), (0, 99)), full=False))
 
 
 def test_a_file_without_bounds_is_read_whatever_is_asked():
@@ -66,7 +66,7 @@ def test_a_file_without_bounds_is_read_whatever_is_asked():
 
     assert measured.bounded == 2
     assert measured.skipped == 1 - (1 + 2) / 4
-    assert "bounds in some files only: n" in text(profile(files((0, 1), (2, 3), None), full=False))
+    assert "bounds in some files only  n" in text(profile(files((0, 1), (2, 3), None), full=False))
 
 
 def test_a_partition_column_is_constant_in_every_file():
@@ -106,7 +106,7 @@ def test_what_the_table_does_not_collect_is_told():
     beyond = Recording(Collected.BEYOND_BUDGET)
     table = files(None, None, recordings={"n": beyond})
 
-    assert "no bounds, beyond the column budget: n" in text(profile(table, full=False))
+    assert "no bounds, beyond the column budget  n" in text(profile(table, full=False))
 
 
 def test_a_table_without_files():

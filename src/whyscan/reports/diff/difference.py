@@ -13,11 +13,13 @@ from whyscan.reports.diff.files import FileChanges, file_changes
 from whyscan.reports.findings import Finding
 from whyscan.reports.gates import Assertion, percent_pruned
 from whyscan.reports.levels import Level
+from whyscan.reports.rendering import WrittenReport
 from whyscan.reports.report import Report, Subject
-from whyscan.reports.words import short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from whyscan.reports.view import Blocks
 
 
 class LevelChange(Record, frozen=True):
@@ -67,7 +69,7 @@ class ConjunctChange(Record, frozen=True):
         return ShareChange(self.before.only, self.after.only)
 
 
-class Difference(Record, frozen=True):
+class Difference(WrittenReport, frozen=True):
     """Two reports, and what changed from the first to the second."""
 
     OMITTED: ClassVar = ("before", "after")
@@ -135,6 +137,11 @@ class Difference(Record, frozen=True):
     def passed(self) -> bool:
         return all(assertion.passed for assertion in self.assertions)
 
+    def view(self) -> Blocks:
+        from whyscan.reports.diff.view import view
+
+        return view(self)
+
     def gated(self, tolerance: float | None, tolerance_bytes: float | None) -> Difference:
         """Return the difference with gates on the loss of pruned share, in percentage points."""
         return replace(self, assertions=tuple(self._assertions(tolerance, tolerance_bytes)))
@@ -146,14 +153,6 @@ class Difference(Record, frozen=True):
         key = new_key()
         hidden = compare(redacted(self.before, key), redacted(self.after, key))
         return replace(hidden, assertions=self.assertions)
-
-    def __str__(self) -> str:
-        from whyscan.reports.diff.text import text
-
-        return text(self)
-
-    def __repr__(self) -> str:
-        return short_repr(self)
 
     def _assertions(
         self, tolerance: float | None, tolerance_bytes: float | None

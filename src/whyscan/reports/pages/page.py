@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from whyscan.reports import phrases, words
 from whyscan.reports.pages.bars import part_of, segments
 from whyscan.reports.pages.data import files_json
-from whyscan.reports.pages.shell import document, piece
+from whyscan.reports.pages.shell import document
 from whyscan.reports.proofs import PROOFS
 
 if TYPE_CHECKING:
@@ -32,11 +32,6 @@ def page(report: Report) -> str:
     # JSON without `<`, `>` and `&` is safe.
     data = None if listing is None else Markup(files_json(listing))  # noqa: S704
     return document("page.html.j2", scripts=SCRIPTS, report=report, data=data, **report_words())
-
-
-def fragment(report: Report) -> str:
-    """Write the HTML that a notebook shows."""
-    return piece("fragment.html.j2", report=report, **report_words())
 
 
 def report_words() -> dict[str, Any]:

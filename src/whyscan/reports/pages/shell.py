@@ -50,6 +50,11 @@ def unbroken(text: str) -> str:
     return UNIT.sub("\\1\N{NO-BREAK SPACE}\\2", text)
 
 
+def capital(text: str) -> str:
+    """Write the first letter large, as at the beginning of a sentence on a page."""
+    return text[:1].upper() + text[1:]
+
+
 def _rendered(template: str, **terms: Any) -> str:
     return _environment().get_template(template).render(terms)
 
@@ -83,6 +88,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.globals |= {
+        "capital": capital,
         "level_names": phrases.LEVEL_NAMES,
         "counted": words.counted,
         "inert": words.inert,

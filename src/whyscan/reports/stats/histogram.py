@@ -39,3 +39,8 @@ def steps(distribution: Distribution) -> Iterator[HistogramBar]:
 def last_power(distribution: Distribution) -> int:
     """Return the exponent of the last bin."""
     return distribution.start.bit_length() + len(distribution.bins) - 2
+
+
+def first_power(distribution: Distribution) -> int:
+    """Return the exponent of the first bin."""
+    return distribution.start.bit_length() - 1

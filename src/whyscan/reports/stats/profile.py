@@ -14,15 +14,17 @@ from whyscan.fields import Count, Name, Record
 from whyscan.planning.plan.planner import FOOTERS_AT_MOST
 from whyscan.planning.plan.request import leaf_columns
 from whyscan.planning.why.overlap_depth import overlap
+from whyscan.reports.rendering import WrittenReport
 from whyscan.reports.report import Effort, Subject, Unchecked
 from whyscan.reports.stats.columns import ColumnStats, ReadTable, column_stats
 from whyscan.reports.stats.distribution import Distribution, of_array
-from whyscan.reports.words import counted, short_repr
+from whyscan.reports.words import counted
 from whyscan.tree.zones import zone
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from whyscan.reports.view import Blocks
     from whyscan.tables.snapshot import Files, Manifests, RowGroups, Snapshot
     from whyscan.tree.nodes import Column
 
@@ -36,7 +38,7 @@ class ManifestOverlap(Record, frozen=True):
 
 
 class TableStats(
-    Record,
+    WrittenReport,
     frozen=True,
     rename={"file_sizes": "file_bytes", "row_group_sizes": "row_group_bytes"},
 ):
@@ -59,24 +61,15 @@ class TableStats(
     metadata: Effort
 
     def redacted(self) -> TableStats:
-        """Return the same statistics without values, for sharing."""
+        """The same report without literals and values, for sharing."""
         from whyscan.reports.redaction import redacted
 
         return redacted(self)
 
-    def __str__(self) -> str:
-        from whyscan.reports.stats.text import text
+    def view(self) -> Blocks:
+        from whyscan.reports.stats.view import view
 
-        return text(self)
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def _repr_html_(self) -> str:
-        """Return the HTML that a notebook shows."""
-        from whyscan.reports.stats.page import fragment
-
-        return fragment(self)
+        return view(self)
 
 
 MOST_COLUMNS = 10_000

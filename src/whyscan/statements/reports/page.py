@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from whyscan.reports.markdown import sql_lines
 from whyscan.reports.pages.page import report_words
-from whyscan.reports.pages.shell import document, piece
+from whyscan.reports.pages.shell import document
 from whyscan.statements.reports import phrases
 from whyscan.statements.reports.lanes import drawing
 
@@ -30,11 +31,6 @@ def page(report: StatementReport) -> str:
         report=report,
         **_words(report),
     )
-
-
-def fragment(report: StatementReport) -> str:
-    """The HTML that a notebook shows."""
-    return piece("statement_fragment.html.j2", report=report, **_words(report))
 
 
 def _words(report: StatementReport) -> dict[str, Any]:
@@ -61,7 +57,7 @@ def _words(report: StatementReport) -> dict[str, Any]:
         "stayed": phrases.conditions_above,
         "shown": _shown,
         "drawn_as": _drawn_as,
-        "sql_lines": phrases.sql_lines,
+        "sql_lines": sql_lines,
         "supplied": phrases.supplied,
         "target": phrases.target,
     }

@@ -105,12 +105,6 @@ def heaviest(report: StatementReport) -> int | None:
     return weights.index(max(weights)) if weights and any(weights) else None
 
 
-def sql_lines(sql: str) -> list[str]:
-    """The statement as written, with control characters made harmless."""
-    lines = sql.strip().replace("\t", "    ").split("\n")
-    return [inert(line.rstrip()) for line in lines]
-
-
 def target(scan: ScanReport) -> str | None:
     """`the target` for the table that is changed, else None."""
     return "the target" if scan.role is Role.TARGET else None
@@ -196,12 +190,6 @@ def joins(report: StatementReport) -> list[Edge]:
     for edge in report.joins:
         conditions.setdefault((edge.kind, edge.left, edge.right), []).append(edge.sql)
     return [Edge(*ends, " AND ".join(filter(None, sql))) for ends, sql in conditions.items()]
-
-
-def join_text(edge: Edge, titles: Sequence[str]) -> str:
-    """`orders o and users u: o.user = u.age`."""
-    left, right = (inert(titles[at]) for at in (edge.left, edge.right))
-    return f"{left} and {right}: {inert_sql(edge.sql) or 'no condition'}"
 
 
 def unresolved(report: StatementReport) -> bool:

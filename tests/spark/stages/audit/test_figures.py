@@ -1,4 +1,4 @@
-"""What is read in vain, by figures that are counted here again; and every way to tell of it."""
+"""What is wasted, by figures that are counted here again; and every way to tell of it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from msgspec.structs import replace
 import whyscan
 from spark.stages.audit.lake import write_iceberg
 from support.commands import whyscan as command
+from support.formats import text
 from whyscan.reports.document import to_json
 from whyscan.spark.pinned_tables import pin_all
 from whyscan.spark.stages.audit.report import Actual
 from whyscan.spark.stages.audit.stage import explain_workload
-from whyscan.spark.stages.audit.text import text
 from whyscan.spark.stages.workload.query import ActualScan, Query, Unparsed, Workload
 from whyscan.spark.tables import NamedTable
 
@@ -185,14 +185,14 @@ def test_the_text_tells_the_worst_and_how_to_write_it(audited):
     assert "this query reads" in told
     assert "rewrite for sales: country = 'FR'" in told
     assert "the engine read 2 files, 300 B, 20 rows a run; predicted" in told
-    assert "2 tables could not be read" in told
-    assert "4 entries of the workload could not be explained" in told
+    assert "tables that could not be read: 2" in told
+    assert "entries of the workload that could not be explained: 4" in told
 
 
 def test_a_long_text_names_the_first_and_counts_the_others(audited):
     told = text(replace(audited, queries=audited.queries * 5), shown=2)
 
-    assert f"and {len(audited.queries) * 5 - 2} more; --format json has all" in told
+    assert f"and {len(audited.queries) * 5 - 2} more: --format json has all of them" in told
 
 
 def test_what_is_shared_has_no_values(audited):

@@ -5,9 +5,9 @@ import re
 from msgspec.structs import replace
 
 from support.audit_reports import audit, many, nothing, wasteful, wasteful_scan
+from support.formats import markdown
 from support.markup import NAMES
 from whyscan.reports.findings import Code, Finding, Severity
-from whyscan.spark.stages.audit.markdown import OTHERS_SHOWN, QUERIES_RANKED, markdown
 from whyscan.spark.stages.audit.report import TableTotal
 from whyscan.spark.stages.workload.query import Unparsed
 
@@ -22,21 +22,21 @@ def rows(text):
 def test_the_answer_the_ranking_and_what_to_write_instead():
     text = markdown(audit())
 
-    assert text.startswith("**4 queries, 37 runs: 4.1 MB read, 3.4 MB of it in vain (82.2 %)")
-    assert rows(text)[2][2:] == ["30", "120 kB", "10 kB", "3.3 MB", "50.0 %"]
-    assert "1: this query reads 120 kB and could read 10 kB" in text
-    assert "  - write instead: `month >= 3 AND month < 4`" in text
+    assert text.startswith("**4 queries, 37 runs: 4.1 MB read, 3.4 MB of it wasted (82.2 %)")
+    assert rows(text)[2][:6] == ["1", "30", "120 kB", "10 kB", "3.3 MB", "50.0 %"]
+    assert "<summary>1: reads 120 kB and could read 10 kB</summary>" in text
+    assert "- write instead: `month >= 3 AND month < 4`" in text
     assert "the engine read 24 files, 120 kB, 1,200 rows a run; predicted 12 files, 61 kB" in text
 
 
 def test_sums_by_table_drift_and_whatever_failed_are_there():
     text = markdown(audit())
 
-    assert ["`orders`", "`amount`, `month`", "2", "32", "3.7 MB", "3.3 MB"] in rows(text)
-    assert "**Drift: 2**" in text
+    assert ["`orders`", "2", "32", "3.7 MB", "3.3 MB", "amount, month"] in rows(text)
+    assert "**drift: 2**" in text
     assert "it fell at snapshot 7500" in text
-    assert "**Tables not read: 1**" in text
-    assert "**Queries not audited: 1**" in text
+    assert "**tables that could not be read: 1**" in text
+    assert "**queries that were not audited: 1**" in text
     assert "- log.csv:7, 3 times: no statement: SELEC 1: `SELEC 1`" in text
 
 
@@ -58,8 +58,8 @@ def test_a_comment_has_room_for_thousands_of_long_queries_and_the_rest_is_counte
     text = markdown(found)
 
     assert len(text) < ROOM
-    assert f"{2_040 - QUERIES_RANKED:,} more queries left out" in text
-    assert f"{100 - OTHERS_SHOWN} more of them left out" in text
+    assert "… and 2,0" in text
+    assert text.count("more: --format json has all of them") >= 4
 
 
 def test_nothing_that_it_quotes_is_markup():
@@ -73,7 +73,7 @@ def test_nothing_that_it_quotes_is_markup():
 
     outside = re.sub(r"(`+)[^`].*?(?<!`)\1(?!`)", "", re.sub(r"(?s)```.*?```", "", text))
     tags = set(re.findall(r"(?<!\\)<[^>]*>", outside))
-    assert tags <= {"<details>", "</details>", "<summary>", "</summary>", "<!-- -->"}
+    assert tags <= {"<details>", "</details>", "<summary>", "</summary>", "<!-- -->", "<br>"}
     assert not re.search(r"[\x00-\x09\x0b-\x1f\u202e\u2028]", text)
     head = len(rows(text)[0])
     assert {len(row) for row in rows(text)} == {head}

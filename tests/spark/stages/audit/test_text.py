@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from support.audit_reports import audit, nothing, wasteful
+from support.formats import text
 from support.golden import golden
 from whyscan.reports.text_layout import Page
-from whyscan.spark.stages.audit.text import text
 
 GOLDEN = Path(__file__).parent / "golden"
 AUDITS = {
@@ -22,7 +22,7 @@ AUDITS = {
 @pytest.mark.parametrize("name", AUDITS)
 def test_the_text_is_as_it_was_last_read(name):
     made, page, shown = AUDITS[name]
-    told = text(made(), page, shown)
+    told = text(made(), page, shown=shown)
 
     assert told == golden(GOLDEN / f"{name}.txt", told)
     assert max(map(len, told.splitlines())) <= page.width

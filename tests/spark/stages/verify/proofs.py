@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from support.formats import markdown, text
 from support.schemas import valid
 from whyscan.reports.document import to_json
 from whyscan.spark import verify
-from whyscan.spark.stages.verify.markdown import markdown
-from whyscan.spark.stages.verify.text import text
 
 if TYPE_CHECKING:
     from whyscan.spark.stages.verify.result import TableProof, Verification

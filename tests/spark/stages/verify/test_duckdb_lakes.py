@@ -11,9 +11,9 @@ from pyiceberg.catalog.sql import SqlCatalog
 
 from spark.stages.verify.proofs import verified
 from support.environments import NotInstalled, python_of
+from support.formats import text
 from whyscan.spark.stages.verify.engines import duckdb_engine
 from whyscan.spark.stages.verify.result import EngineComparison
-from whyscan.spark.stages.verify.text import text
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 

@@ -21,8 +21,8 @@ from pyiceberg.types import (
 
 from spark.stages.verify.iceberg_files import write
 from spark.stages.verify.proofs import proven, verified
+from support.formats import text
 from tables.iceberg.by_hand import Lake
-from whyscan.spark.stages.verify.text import text
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 

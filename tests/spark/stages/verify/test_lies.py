@@ -11,10 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from spark.stages.verify.proofs import verified
+from support.formats import text
 from tables.delta.conftest import Lake
 from tables.iceberg.by_hand import Lake as IcebergLake
 from whyscan.spark.stages.verify.result import Contradiction, Lie, Wrong
-from whyscan.spark.stages.verify.text import text
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 

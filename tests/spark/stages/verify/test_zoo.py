@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from spark.stages.verify.proofs import verified
-from whyscan.spark.stages.verify.text import text
+from support.formats import text
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 

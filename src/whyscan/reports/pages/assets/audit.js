@@ -93,7 +93,7 @@ function queryColumns(queries) {
     cell.append(make("span", { class: "sql", title: queries.sql[query] }, queries.sql[query]));
     if (queries.failed[query]) cell.prepend(make("span", { class: "failed" }, "not audited "));
   };
-  const vain = (cell, query) => {
+  const wasted = (cell, query) => {
     cell.append(sizeText(queries.wasted[query]));
     if (!queries.wasted[query]) return;
     const weight = make("span", { class: "weight" });
@@ -103,7 +103,7 @@ function queryColumns(queries) {
   return [
     numberColumn("#", "3.2rem", (q) => q, (q) => countText(q + 1)),
     { label: "Query", width: "13.5rem", rest: true, key: (q) => queries.sql[q], fill: text },
-    { label: "In vain", width: "6rem", number: true, key: (q) => queries.wasted[q], fill: vain },
+    { label: "Wasted", width: "6rem", number: true, key: (q) => queries.wasted[q], fill: wasted },
     bytes("Reads", queries.read),
     bytes("Needs", queries.needed),
     numberColumn("Runs", "5rem", (q) => queries.times[q], (q) => countText(queries.times[q])),

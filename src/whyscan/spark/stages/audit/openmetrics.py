@@ -97,7 +97,7 @@ SCANS: tuple[tuple[MetricFamily, Callable[[ShapeScan], int | float | None]], ...
         lambda scan: scan.needed,
     ),
     (
-        _counter("whyscan_scan_wasted_bytes", "What of it is read in vain.", "bytes"),
+        _counter("whyscan_scan_wasted_bytes", "What of it is wasted.", "bytes"),
         lambda scan: None if scan.read is None or scan.needed is None else scan.read - scan.needed,
     ),
     (

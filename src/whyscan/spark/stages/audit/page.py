@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from whyscan.reports.markdown import sql_lines
 from whyscan.reports.pages.data import script_json
 from whyscan.reports.pages.page import report_words
 from whyscan.reports.pages.shell import document, piece
 from whyscan.reports.words import counted, inert, inert_sql, percent, size
 from whyscan.spark.stages.audit import phrases
 from whyscan.spark.stages.audit.spending import periods, spending, undated
-from whyscan.statements.reports.phrases import sql_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -40,7 +40,6 @@ IN_FULL = 2_000
 IN_A_PACK = 50
 WRITTEN_OUT = 25
 """How many queries are shown without scripts."""
-IN_NOTEBOOK = 20
 LISTED = 500
 """How many rows of a static table are shown."""
 LONGEST_TEXT = 20_000
@@ -70,11 +69,6 @@ def page(audit: Audit) -> str:
     )
 
 
-def fragment(audit: Audit) -> str:
-    """The HTML that a notebook shows."""
-    return piece("audit_fragment.html.j2", audit=audit, **_words(audit))
-
-
 def _shapes(queries: Iterable[QueryLine]) -> dict[str, list[QueryLine]]:
     """The queries of each shape, the most wasteful first."""
     shapes: dict[str, list[QueryLine]] = {}
@@ -94,7 +88,7 @@ def _same_shape(queries: Sequence[QueryLine]) -> str | None:
         return None
     spent = spending(queries)
     text = f"one of {len(queries):,} texts with other literals, {counted(spent.runs, 'run')} in all"
-    return f"{text}, {size(spent.wasted)} of {size(spent.read)} in vain"
+    return f"{text}, {size(spent.wasted)} of {size(spent.read)} wasted"
 
 
 def _data(audit: Audit, pieces: Sequence[str]) -> dict[str, Any]:
@@ -155,7 +149,6 @@ def _words(audit: Audit) -> dict[str, Any]:
         "amount": _amount,
         "listed": LISTED,
         "in_full": IN_FULL,
-        "in_notebook": IN_NOTEBOOK,
         "first_lines": lambda text: _cut(inert_sql(text), LONGEST_LINE),
     }
 
@@ -164,7 +157,7 @@ def _query_words(line: QueryLine) -> dict[str, Any]:
     return report_words() | {
         "mechanisms": {m for t in line.tables for level in t.levels for m in level.pruned_by},
         "text": _cut("\n".join(sql_lines(line.sql)), LONGEST_TEXT),
-        "heading": _heading(line),
+        "heading": phrases.heading(line),
         "ran": _ran(line),
         "compared": _compared,
         "amount": _amount,
@@ -181,21 +174,13 @@ def _amount(count: int | None) -> str:
     return UNKNOWN if count is None else size(count)
 
 
-def _heading(line: QueryLine) -> str:
-    if line.bytes_read is None or line.bytes_needed is None:
-        return "what it reads is not known"
-    if not line.wasted:
-        return f"reads {size(line.bytes_read)}, nothing of it in vain"
-    return f"reads {size(line.bytes_read)} and could read {size(line.bytes_needed)}"
-
-
 def _ran(line: QueryLine) -> str:
     text = counted(line.times, "run")
     if line.first is not None and line.last is not None:
         first, last = (f"{moment:%Y-%m-%d %H:%M}" for moment in (line.first, line.last))
         text += f", {first} UTC" if first == last else f", from {first} to {last} UTC"
     if line.wasted:
-        text += f"; all of them read {size(line.wasted)} in vain"
+        text += f"; all of them waste {size(line.wasted)}"
     if line.bytes_logged is not None:
         text += f"; the log says that they read {size(line.bytes_logged)}"
     return text
@@ -245,7 +230,7 @@ def _bars(periods: Sequence[Period]) -> list[Bar]:
 def _tooltip(name: str, spent: Spending) -> str:
     text = f"{name}: {counted(spent.runs, 'run')}, {size(spent.read)} read"
     if spent.wasted:
-        text += f", {size(spent.wasted)} in vain"
+        text += f", {size(spent.wasted)} wasted"
     return text if not spent.unknown else f"{text}; of {counted(spent.unknown, 'run')} not known"
 
 

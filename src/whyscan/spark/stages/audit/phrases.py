@@ -26,16 +26,16 @@ FINE = 10**12
 
 
 def answer(audit: Audit) -> str:
-    """`12 queries, 1,204 runs: 1.4 TB read, 1.3 TB of it in vain`."""
+    """`12 queries, 1,204 runs: 1.4 TB read, 1.3 TB of it wasted`."""
     runs = sum(line.times for line in audit.queries)
     totals_text = f"{_queries(len(audit.queries))}, {counted(runs, 'run')}"
     measured = [line for line in audit.queries if line.wasted is not None]
     read = total((line.bytes_read or 0) * line.times for line in measured) or 0
     wasted = total(line.wasted for line in measured) or 0
     share = f" ({percent(wasted, read)})" if read else ""
-    text = f"{totals_text}: {size(read)} read, {size(wasted)} of it in vain{share}"
+    text = f"{totals_text}: {size(read)} read, {size(wasted)} of it wasted{share}"
     unknown = len(audit.queries) - len(measured)
-    return text if not unknown else f"{text}; of {_queries(unknown)} that is not known"
+    return text if not unknown else f"{text}; of {_queries(unknown)} that is unknown"
 
 
 def _queries(number: int) -> str:
@@ -47,6 +47,15 @@ def could_read(line: QueryLine) -> str | None:
     if line.bytes_read is None or line.bytes_needed is None or not line.wasted:
         return None
     return f"this query reads {size(line.bytes_read)} and could read {size(line.bytes_needed)}"
+
+
+def heading(line: QueryLine) -> str:
+    """`reads 1.4 TB and could read 14 GB`, as the title of a query."""
+    if line.bytes_read is None or line.bytes_needed is None:
+        return "what it reads is unknown"
+    if not line.wasted:
+        return f"reads {size(line.bytes_read)}, nothing of it is wasted"
+    return f"reads {size(line.bytes_read)} and could read {size(line.bytes_needed)}"
 
 
 def rewrites(line: QueryLine) -> Iterator[str]:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
 from msgspec.structs import replace
@@ -36,16 +36,17 @@ from whyscan.fields import (
 )
 from whyscan.planning.plan.scan_plan import ScanPlanSummary
 from whyscan.reports.conjuncts import ConjunctLine
-from whyscan.reports.document import document
 from whyscan.reports.findings import Finding
 from whyscan.reports.gates import Assertion, at_most
 from whyscan.reports.levels import Level
+from whyscan.reports.rendering import WrittenReport
 from whyscan.reports.report import Unchecked
-from whyscan.reports.words import short_repr
 from whyscan.spark.stages.workload.query import Unparsed
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from whyscan.reports.view import Blocks
 
 
 class Actual(Record, frozen=True):
@@ -243,7 +244,7 @@ class AuditRun(Record, frozen=True, rename={"threshold": "drift_threshold"}):
     notes: tuple[Sentence, ...] = ()
 
 
-class Audit(Record, frozen=True):
+class Audit(WrittenReport, frozen=True):
     """The audit of a workload. `queries` are ranked: the query that wastes the most comes first."""
 
     ONE_PER_LINE: ClassVar = ("queries",)
@@ -280,10 +281,6 @@ class Audit(Record, frozen=True):
             outcomes.append(at_most("drift", 0, len(self.drift)))
         return replace(self, assertions=tuple(outcomes))
 
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON document; `whyscan schema audit` prints its schema."""
-        return document(self)
-
     def summaries(self) -> pa.Table:
         """One row for each scan of each audited query, as a history keeps them."""
         from whyscan.spark.stages.audit.history import summaries
@@ -296,16 +293,13 @@ class Audit(Record, frozen=True):
 
         return redacted(self)
 
-    def _repr_html_(self) -> str:
-        """The HTML that a notebook shows."""
-        from whyscan.spark.stages.audit.page import fragment
+    def to_html(self) -> str:
+        from whyscan.spark.stages.audit.page import page
 
-        return fragment(self)
+        return page(self)
 
-    def __str__(self) -> str:
-        from whyscan.spark.stages.audit.text import text
+    def view(self, shown: int = 20) -> Blocks:
+        """Return the blocks; text lists `shown` queries."""
+        from whyscan.spark.stages.audit.view import view
 
-        return text(self)
-
-    def __repr__(self) -> str:
-        return short_repr(self)
+        return view(self, shown)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
 
 from whyscan.errors import WhyscanError
 from whyscan.fields import Count, Name, Outcome, Record, Sentence, TableFormat, Word, one_of
-from whyscan.reports.words import short_repr
+from whyscan.reports.rendering import WrittenReport
+
+if TYPE_CHECKING:
+    from whyscan.reports.view import Blocks
 
 READ, UNCHANGED, FAILED = "read", "unchanged", "failed"
 
@@ -90,7 +93,7 @@ class InventoryOutput(Record, frozen=True):
     tables: Name
 
 
-class InventoryRun(Record, frozen=True):
+class InventoryRun(WrittenReport, frozen=True):
     """The results of one run."""
 
     OMITTED: ClassVar = ("containers_at", "tables_at", "form")
@@ -107,18 +110,15 @@ class InventoryRun(Record, frozen=True):
     seconds: float
 
     def redacted(self) -> InventoryRun:
-        """The same run without literals and values, for sharing."""
+        """The same report without literals and values, for sharing."""
         from whyscan.reports.redaction import redacted
 
         return redacted(self)
 
-    def __str__(self) -> str:
-        from whyscan.spark.stages.inventory.text import text
+    def view(self) -> Blocks:
+        from whyscan.spark.stages.inventory.view import view
 
-        return text(self)
-
-    def __repr__(self) -> str:
-        return short_repr(self)
+        return view(self)
 
     @property
     def output(self) -> InventoryOutput:

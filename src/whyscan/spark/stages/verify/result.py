@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
 
@@ -21,8 +21,11 @@ from whyscan.fields import (
     Word,
 )
 from whyscan.reports.levels import RowsMatched
+from whyscan.reports.rendering import WrittenReport
 from whyscan.reports.values import JsonValue
-from whyscan.reports.words import short_repr
+
+if TYPE_CHECKING:
+    from whyscan.reports.view import Blocks
 
 FINE = 0
 UNSOUND = 1
@@ -278,7 +281,7 @@ class UncheckedTable(Record, frozen=True):
     why: ErrorText
 
 
-class Verification(Record, frozen=True):
+class Verification(WrittenReport, frozen=True):
     """The verification of all tables of a run."""
 
     COMPUTED: ClassVar = {"result": "result", "exit_code": "exit_code"}
@@ -290,18 +293,15 @@ class Verification(Record, frozen=True):
     ] = ()
 
     def redacted(self) -> Verification:
-        """The same verification without literals and values, for sharing."""
+        """The same report without literals and values, for sharing."""
         from whyscan.reports.redaction import redacted
 
         return redacted(self)
 
-    def __str__(self) -> str:
-        from whyscan.spark.stages.verify.text import text
+    def view(self) -> Blocks:
+        from whyscan.spark.stages.verify.view import view
 
-        return text(self)
-
-    def __repr__(self) -> str:
-        return short_repr(self)
+        return view(self)
 
     @property
     def sound(self) -> bool:

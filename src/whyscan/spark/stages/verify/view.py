@@ -1,17 +1,29 @@
-"""The sentences about a verification, for text and Markdown."""
+"""The view of a verification: the answer, the table of engines, then every error."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-
+from whyscan.reports.phrases import version_of
+from whyscan.reports.view import (
+    CodeSpan,
+    FactsBlock,
+    GridBlock,
+    Head,
+    NamedValue,
+    NameSpan,
+    NotesBlock,
+    Section,
+    TitleBlock,
+    Tone,
+)
 from whyscan.reports.words import counted
 from whyscan.spark.stages.verify.result import EngineComparison
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from whyscan.reports.view import Block, Blocks, GridRow
     from whyscan.spark.stages.verify.result import (
         Contradiction,
         EngineRead,
@@ -26,6 +38,9 @@ UNITS = {"files": "file", "row_groups": "row group", "rows": "row"}
 LEVELS = {"manifests": "manifest", "files": "file", "row_groups": "row group"}
 NOT_CHECKED = "not checked"
 PATHS_SHOWN = 3
+SHOWN = 50
+LEGEND = "tight: reads what the plan reads; +n: n more, pruning that the engine lost"
+MADE = "Every row of the files that were read was compared with plans and statistics."
 LIES = {
     "lower": "lower bound",
     "upper": "upper bound",
@@ -42,6 +57,57 @@ LIES = {
     "bucket lower": "bucket of its partition",
     "bucket upper": "bucket of its partition",
 }
+
+
+def view(verification: Verification) -> Blocks:
+    """Return the blocks of all tables."""
+    uris = ", ".join(table.uri for table in verification.tables)
+    return (
+        TitleBlock(answer(verification), command="verify", subject=uris, made=MADE),
+        *(block for table in verification.tables for block in _table(table)),
+        _failures(verification),
+    )
+
+
+def _table(table: TableProof) -> Iterator[Block]:
+    about = ", ".join(filter(None, (table.format, version_of(table))))
+    rows = [
+        NamedValue("table", NameSpan(table.uri), beside=about),
+        NamedValue("read", amount(table)),
+    ]
+    if table.columns:
+        rows.append(NamedValue("columns", f"{', '.join(table.columns)}: statistics compared"))
+    if table.native.rows is not None:
+        rows.append(
+            NamedValue("beside", f"{table.native.reader}, which reads {table.native.rows:,} rows")
+        )
+    yield FactsBlock(tuple(rows))
+    yield Section("Predicates", (_matrix(table), _legend(table)), quiet=True)
+    yield from _sections(table)
+
+
+def _matrix(table: TableProof) -> GridBlock:
+    """Return one row per predicate, one column per engine."""
+    heads = (Head("predicate"), Head("rows", number=True), Head("files kept", number=True))
+    rows: tuple[GridRow, ...] = tuple(
+        (
+            CodeSpan(proof.predicate),
+            "" if proof.rows_true is None else f"{proof.rows_true:,}",
+            kept(proof),
+            verdict(proof),
+            *map(cell, proof.engines),
+        )
+        for proof in table.predicates
+    )
+    return GridBlock((*heads, Head("plan"), *map(Head, _engines(table))), rows, label="Predicates")
+
+
+def _engines(table: TableProof) -> list[str]:
+    return [read.engine for read in table.predicates[0].engines] if table.predicates else []
+
+
+def _legend(table: TableProof) -> NotesBlock:
+    return NotesBlock((LEGEND,) if _engines(table) else ())
 
 
 def answer(verification: Verification) -> str:
@@ -216,16 +282,8 @@ def amount(table: TableProof) -> str:
     )
 
 
-class Section(Struct, frozen=True):
-    """Lines under a title; `bad` is True if they make the verification fail."""
-
-    title: str
-    lines: tuple[str, ...]
-    bad: bool
-
-
-def sections(table: TableProof) -> Iterator[Section]:
-    """The sections about errors and unchecked things of a table, without empty ones."""
+def _sections(table: TableProof) -> Iterator[Section]:
+    """Yield errors and what was not checked of a table; empty sections are not shown."""
     verdicts = (
         wrong(kind, item, proof)
         for proof in table.predicates
@@ -233,25 +291,23 @@ def sections(table: TableProof) -> Iterator[Section]:
         for item in wrongs
     )
     groups = (
-        ("verdicts that the rows contradict", verdicts, True),
-        ("statistics that lie", (lie(item) for item in table.lies), True),
+        ("verdicts that the rows contradict", verdicts, Tone.BAD),
+        ("statistics that lie", map(lie, table.lies), Tone.BAD),
         (
             "statistics that contradict themselves",
-            (contradiction(item) for item in table.contradictions),
-            True,
+            map(contradiction, table.contradictions),
+            Tone.BAD,
         ),
-        ("counts that differ", disputes(table), True),
-        ("engines with other rows", other_rows(table), True),
-        ("files that cannot be read", (f"{f.path}: {f.why}" for f in table.unreadable), False),
-        (NOT_CHECKED, not_checked(table), False),
+        ("counts that differ", disputes(table), Tone.BAD),
+        ("engines with other rows", other_rows(table), Tone.BAD),
+        ("files that cannot be read", (f"{f.path}: {f.why}" for f in table.unreadable), Tone.WARN),
+        (NOT_CHECKED, not_checked(table), Tone.WARN),
     )
-    for title, lines, bad in groups:
-        if nonempty := tuple(lines):
-            yield Section(title, nonempty, bad)
+    for title, lines, tone in groups:
+        yield Section(title, (NotesBlock(tuple(lines), shown=SHOWN),), tone=tone)
 
 
-def failures(verification: Verification) -> Iterator[Section]:
-    """The section about tables and queries that could not be verified."""
-    if verification.failures:
-        lines = tuple(f"{failure.name}: {failure.why}" for failure in verification.failures)
-        yield Section("could not be verified", lines, bad=False)
+def _failures(verification: Verification) -> Section:
+    """Return the tables and queries that could not be verified."""
+    lines = tuple(f"{failure.name}: {failure.why}" for failure in verification.failures)
+    return Section("could not be verified", (NotesBlock(lines, shown=SHOWN),), tone=Tone.WARN)

@@ -1,0 +1,62 @@
+"""Reports that can be written in every format: a report has a view, and each writer takes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from whyscan.fields import Record
+from whyscan.reports.words import short_repr
+
+if TYPE_CHECKING:
+    from whyscan.reports.view import Blocks
+
+
+class WrittenReport(Record, frozen=True):
+    """A report as text, Markdown, HTML and in a notebook; `print(report)` prints the text."""
+
+    def view(self) -> Blocks:
+        """Return the blocks that all formats show."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON document as dictionaries and lists."""
+        from whyscan.reports.document import document
+
+        return document(self)
+
+    def to_json(self) -> str:
+        """Return the report as a JSON document; `whyscan schema` prints its schema."""
+        from whyscan.reports.document import to_json
+
+        return to_json(self)
+
+    def to_text(self, width: int = 80) -> str:
+        """Return the report as text without colours, wrapped at `width` columns."""
+        from whyscan.reports.text import text
+        from whyscan.reports.text_layout import Page
+
+        return text(self.view(), Page(width=width))
+
+    def to_markdown(self) -> str:
+        """Return the report as GitHub Markdown, short enough for a comment."""
+        from whyscan.reports.markdown import markdown
+
+        return markdown(self.view())
+
+    def to_html(self) -> str:
+        """Return the report as an HTML page in one file, which loads nothing."""
+        from whyscan.reports.pages.view_page import page
+
+        return page(self.view())
+
+    def _repr_html_(self) -> str:
+        """Return the HTML that a notebook shows."""
+        from whyscan.reports.pages.view_page import fragment
+
+        return fragment(self.view())
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def __repr__(self) -> str:
+        return short_repr(self)

@@ -1,0 +1,178 @@
+"""The view of a report on one table, in parts that views of statements and audits use, too."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from whyscan.reports.phrases import (
+    basis,
+    overlapping,
+    removed,
+    share_read,
+    unchecked_lines,
+    version_of,
+    why,
+)
+from whyscan.reports.proofs import PROOFS
+from whyscan.reports.view import (
+    Cell,
+    CodeSpan,
+    FactsBlock,
+    FilesBlock,
+    FindingsBlock,
+    Fold,
+    FunnelBlock,
+    GatesBlock,
+    GridBlock,
+    Head,
+    NamedValue,
+    NameSpan,
+    NotesBlock,
+    Section,
+    TitleBlock,
+)
+from whyscan.reports.words import REASONS, counted, size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from whyscan.planning.why.attribution import Share
+    from whyscan.reports.conjuncts import ConjunctLine, PartLine
+    from whyscan.reports.report import Report, Subject, Unchecked
+    from whyscan.reports.view import Blocks, GridRow, Inline
+
+AT_LEAST = "n+: at least n; what stayed closed could add to it, --full opens it"
+
+
+def view(report: Report) -> Blocks:
+    """Return the blocks: the answer, then the numbers behind it."""
+    return (
+        title(report),
+        FactsBlock(
+            (subject(report.table), NamedValue("predicate", CodeSpan(report.question.predicate)))
+        ),
+        Section("What is read", (FunnelBlock(report.levels),), quiet=True),
+        conjunct_section(report),
+        survivors(report),
+        Section("Findings", (FindingsBlock(report.findings),), quiet=True),
+        *files(report),
+        Section("what this rests on", (*rests_on(report), *proofs(report)), aside=True),
+        GatesBlock(report.assertions),
+    )
+
+
+def title(report: Report) -> TitleBlock:
+    uri = report.table.uri
+    if not report.files_level.total:
+        return TitleBlock("reads nothing", "the table has no files", "explain", uri)
+    return TitleBlock(f"reads {share_read(report)}", why(report), "explain", uri)
+
+
+def subject(table: Subject, name: str = "table") -> NamedValue:
+    """Name a table: `lake/users (delta, version 5, partitioned by country)`."""
+    return NamedValue(name, NameSpan(table.uri), beside=about(table))
+
+
+def about(table: Subject) -> str:
+    """Write `delta, version 5, partitioned by country`."""
+    partitioned = (
+        f"partitioned by {', '.join(table.partitioned_by)}" if table.partitioned_by else ""
+    )
+    return ", ".join(filter(None, (table.format, version_of(table), partitioned)))
+
+
+def conjunct_section(report: Report) -> Section:
+    """Return what each conjunct removes, with its parts below it, and what engines call it."""
+    rows = [row for line in report.conjuncts for row in _conjunct(line)]
+    grid = GridBlock(CONJUNCT_HEADS, tuple(rows), label="Conjuncts")
+    overlap = overlapping(report)
+    notes = NotesBlock((*at_least(report), *(() if overlap is None else (overlap,))))
+    return Section("Conjuncts", (grid, notes, *_engines(report)), quiet=True)
+
+
+CONJUNCT_HEADS = (
+    Head("conjunct"),
+    Head("bucket"),
+    Head("class"),
+    Head("alone", number=True),
+    Head("only", number=True),
+)
+
+
+def _conjunct(line: ConjunctLine) -> Iterator[GridRow]:
+    shares = share_cell(line.alone), share_cell(line.only)
+    yield CodeSpan(line.sql), line.bucket.value, line.pushdown.value, *shares
+    yield from _parts(line.operator or "", line.parts, 1)
+
+
+def _parts(operator: str, parts: Sequence[PartLine], depth: int) -> Iterator[GridRow]:
+    """Yield one row per operand, indented below the condition it belongs to."""
+    for part in parts:
+        name = Cell((f"{operator} ", CodeSpan(part.sql)), depth=depth)
+        yield name, part.bucket.value, part.pushdown.value, removed(part.removed), ""
+        yield from _parts(part.operator or "", part.parts, depth + 1)
+
+
+def share_cell(share: Share) -> Cell:
+    """Return the number of files that a conjunct removes, and on pages their bytes."""
+    return Cell(removed(share), beside=None if share.bytes is None else size(share.bytes))
+
+
+def at_least(report: Report) -> Iterator[str]:
+    """Explain the plus sign behind a number, if one is used."""
+    if any(line.alone.at_least or line.only.at_least for line in report.conjuncts):
+        yield AT_LEAST
+
+
+def _engines(report: Report) -> Iterator[Fold]:
+    """Yield what engines call each conjunct, if files are listed."""
+    if report.listing is None:
+        return
+    heads = ("conjunct", "Trino", "Delta on Spark", "DataFusion", "again")
+    rows = tuple(
+        (
+            Cell(CodeSpan(line.sql), below=(line.why,)),
+            line.words.trino.value,
+            line.words.delta_spark.value,
+            line.words.datafusion.value,
+            "yes" if line.words.remains else "no",
+        )
+        for line in report.conjuncts
+    )
+    grid = GridBlock(tuple(map(Head, heads)), rows, label="Conjuncts in the words of engines")
+    yield Fold("why this class, and what engines call it", (grid,))
+
+
+def survivors(report: Report) -> Section:
+    """Return why files are kept, and how many of them."""
+    rows = tuple(
+        NamedValue(counted(s.files, "file"), (CodeSpan(s.reason.value), f": {REASONS[s.reason]}"))
+        for s in report.survivors
+    )
+    return Section("kept because", (FactsBlock(rows),))
+
+
+def files(report: Report) -> Blocks:
+    return () if report.listing is None else (FilesBlock(report.listing),)
+
+
+def rests_on(report: Report) -> Blocks:
+    """Return what the numbers rest on, what was not checked, and the notes."""
+    rows = tuple(NamedValue(name, value) for name, value in basis(report))
+    return FactsBlock(rows), not_checked(report.unchecked, report.notes)
+
+
+def not_checked(unchecked: Sequence[Unchecked], notes: Sequence[str]) -> NotesBlock:
+    lines: tuple[Inline, ...] = (*unchecked_lines(unchecked), *(f"note: {note}" for note in notes))
+    return NotesBlock(lines)
+
+
+def proofs(report: Report) -> Iterator[Fold]:
+    """Yield what each kind of evidence proves, if files are listed."""
+    if report.listing is None:
+        return
+    rows = tuple(
+        NamedValue(proof.evidence, f"proves {proof.proves}; not {proof.leaves_open}")
+        for proof in PROOFS
+    )
+    yield Fold("what evidence proves, and what it does not", (FactsBlock(rows),))

@@ -1,0 +1,157 @@
+"""The view of an audit: queries by wasted bytes, then tables, drift and what was not explained."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from whyscan.reports.view import (
+    Cell,
+    CodeBlock,
+    CodeSpan,
+    FactsBlock,
+    FindingsBlock,
+    Fold,
+    GridBlock,
+    Head,
+    NamedValue,
+    NameSpan,
+    NotesBlock,
+    Section,
+    TitleBlock,
+    Tone,
+)
+from whyscan.reports.words import counted, inert_sql, size
+from whyscan.spark.stages.audit.phrases import (
+    answer,
+    compared,
+    could_read,
+    drifted,
+    failed,
+    heading,
+    kept,
+    left_out,
+    remedies,
+    rewrites,
+    unchecked,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from whyscan.reports.view import Blocks, GridRow, Inline
+    from whyscan.spark.stages.audit.report import Audit, AuditedScan, QueryLine, TableTotal
+
+IN_FULL = 20
+"""How many queries are shown in full; the page and the JSON have all of them."""
+LONGEST_SQL = 160
+
+
+def view(audit: Audit, shown: int) -> Blocks:
+    """Return the blocks; text and Markdown list `shown` queries, tables and entries."""
+    broken = [line for line in audit.tables if line.error is not None]
+    not_audited = [line for line in audit.queries if line.error is not None]
+    unparsed = [(f"{left_out(line)}: ", _sql(line.text)) for line in audit.unparsed]
+    return (
+        TitleBlock(answer(audit)),
+        _ranking(audit, shown),
+        Section("tables", tuple(_tables(audit, shown)), quiet=True),
+        _listed("drift", ((f"{drifted(d)}: ", _sql(d.sql)) for d in audit.drift), shown),
+        _listed("tables that could not be read", map(failed, broken), shown, Tone.BAD),
+        _listed(
+            "queries that were not audited",
+            ((_sql(line.sql), f": {inert_sql(line.error or '')}") for line in not_audited),
+            shown,
+        ),
+        _listed("entries of the workload that could not be explained", unparsed, shown),
+        *(_query(rank, line) for rank, line in enumerate(audit.queries[:IN_FULL], 1)),
+        NotesBlock((*unchecked(audit), *(f"note: {note}" for note in audit.run.notes))),
+        Section("what this rests on", (_basis(audit),), aside=True),
+    )
+
+
+def _sql(text: str) -> CodeSpan:
+    line = inert_sql(text)
+    return CodeSpan(line if len(line) <= LONGEST_SQL else f"{line[: LONGEST_SQL - 1]}…")
+
+
+def _listed(title: str, lines: Iterable[Inline], shown: int, tone: Tone = Tone.WARN) -> Section:
+    notes = NotesBlock(tuple(lines), shown=shown)
+    return Section(f"{title}: {len(notes.lines):,}", (notes,), tone=tone)
+
+
+def _ranking(audit: Audit, shown: int) -> GridBlock:
+    numbers = ("#", "runs", "reads", "needs", "wasted", "kept")
+    heads = (*(Head(name, number=True) for name in numbers), Head("tables"))
+    rows = tuple(_row(rank, line) for rank, line in enumerate(audit.queries, 1))
+    return GridBlock(heads, rows, label="Queries", flexible=len(numbers), shown=shown)
+
+
+def _row(rank: int, line: QueryLine) -> GridRow:
+    names = ", ".join(dict.fromkeys(table.name for table in line.tables)) or "none"
+    sentences = (could_read(line), *rewrites(line), *remedies(line), *compared(line))
+    return (
+        f"{rank}",
+        f"{line.times:,}",
+        *map(size, (line.bytes_read, line.bytes_needed, line.wasted)),
+        kept(line.ratio),
+        Cell(names, below=(_sql(line.sql), *filter(None, sentences))),
+    )
+
+
+def _query(rank: int, line: QueryLine) -> Fold:
+    """Return one query in full; text leaves it out, because the ranking has the answer."""
+    findings = (*line.findings, *(f for table in line.tables for f in table.findings))
+    return Fold(
+        f"{rank}: {heading(line)}",
+        (
+            CodeBlock("query", line.sql),
+            NotesBlock(tuple(note for table in line.tables for note in _scan(table))),
+            FindingsBlock(findings),
+        ),
+        detail=True,
+    )
+
+
+def _scan(table: AuditedScan) -> Iterator[Inline]:
+    title = table.name if table.alias == table.name else f"{table.name} {table.alias}"
+    if table.summary is None:
+        yield NameSpan(title), f": {inert_sql(table.error or 'unknown')}"
+        return
+    read = f"{table.summary.files_kept:,} of {counted(table.summary.files_total, 'file')}"
+    yield NameSpan(title), f": {read} kept, {size(table.bytes_read)} read"
+    if table.rewrite is not None:
+        yield "write instead: ", CodeSpan(table.rewrite)
+
+
+def _tables(audit: Audit, shown: int) -> Iterator[GridBlock | NotesBlock]:
+    opened = [line for line in audit.tables if line.error is None and line.queries]
+    idle = sum(line.error is None and not line.queries for line in audit.tables)
+    numbers = ("queries", "runs", "reads", "wasted")
+    heads = (Head("table"), *(Head(name, number=True) for name in numbers), Head("most by"))
+    yield GridBlock(heads, tuple(map(_total, opened)), label="Tables", shown=shown)
+    if idle and opened:
+        yield NotesBlock((f"{counted(idle, 'table')} that no query names",))
+
+
+def _total(line: TableTotal) -> GridRow:
+    return (
+        NameSpan(line.name),
+        f"{line.queries:,}",
+        f"{line.times:,}",
+        size(line.bytes_read),
+        size(line.wasted),
+        ", ".join([c.column for c in line.columns if c.wasted][:2]),
+    )
+
+
+def _basis(audit: Audit) -> FactsBlock:
+    run = audit.run
+    return FactsBlock(
+        (
+            NamedValue("run", f"{run.id} of {run.at:%Y-%m-%d %H:%M} UTC, {run.seconds:,.1f} s"),
+            NamedValue("terms", f"time zone {run.timezone}, depth {run.depth}"),
+            NamedValue("reads", "the files that the conditions keep as they are written"),
+            NamedValue("needs", "the least amount that is proven to be enough"),
+            NamedValue("wasted", "the difference, times the runs"),
+        )
+    )
