@@ -142,7 +142,7 @@ def _span(span: object, page: Page) -> str:
         case Histogram():
             return spark(span.distribution, page)
         case _:
-            return inert(str(span))
+            return inert(page.near(str(span)))
 
 
 def spark(distribution: Distribution, page: Page) -> str:

@@ -49,6 +49,10 @@ class Page(Struct, frozen=True):
         """Return a location as the reader would type it."""
         return uri if self.folder is None else uri.removeprefix(f"{self.folder}/")
 
+    def near(self, sentence: str) -> str:
+        """Return a sentence with its locations as the reader would type them."""
+        return sentence if self.folder is None else sentence.replace(f"{self.folder}/", "")
+
     def paint(self, text: str, ink: Ink) -> str:
         return f"\x1b[{ink.value}m{text}\x1b[0m" if self.colour else text
 

@@ -65,7 +65,7 @@ def view(audit: Audit, shown: int) -> Blocks:
         _listed("entries of the workload that could not be explained", unparsed, shown),
         *(_query(rank, line) for rank, line in enumerate(audit.queries[:IN_FULL], 1)),
         NotesBlock((*unchecked(audit), *(f"note: {note}" for note in audit.run.notes))),
-        Section("what this rests on", (_basis(audit),), aside=True),
+        Fold("what this rests on", (_basis(audit),), detail=True),
     )
 
 
