@@ -68,21 +68,7 @@ def test_a_sum_over_groups_is_the_sum_over_their_files(groups, data):
     assert groups.file_count(flagged) == each.sum()
     assert sorted(groups.positions(flagged)) == np.flatnonzero(each).tolist()
     assert groups.sums(weights).to_numpy()[flagged].sum() == weights.to_numpy()[each].sum()
-    assert sorted(groups.chosen(weights, flagged).to_pylist()) == weights.to_numpy()[each].tolist()
     assert each[groups.examples].tolist() == flagged.tolist()
-
-
-@tried(200)
-@given(file_groups(), st.data())
-def test_a_block_has_one_flag_if_its_members_agree(groups, data):
-    flagged = flags_of(Dice(data.draw), groups.count)
-    each = groups.spread(flagged)[groups.blocks.order]
-    members = np.split(each, groups.blocks.begins[1:-1])
-
-    expected = [m[0] for m in members] if all(len(set(m)) == 1 for m in members) else None
-
-    by_block = groups.by_block(flagged)
-    assert (None if by_block is None else by_block.tolist()) == expected
 
 
 @tried(200)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from whyscan.planning.plan.blockwise import kept_pieces
+from whyscan.planning.plan.blockwise import kept_groups
 from whyscan.planning.plan.partition_values import decide, truths_of_points
-from whyscan.planning.plan.planner import make_plan
+from whyscan.planning.plan.planner import make_plan, total, totals_of
 from whyscan.planning.plan.scan_plan import Depth, Options, ScanPlanSummary
 from whyscan.tree.zones import zone
 
@@ -44,18 +44,21 @@ def _in_blocks(snapshot: Snapshot, predicate: Predicate) -> ScanPlanSummary | No
     point_truths = truths_of_points(predicate, partition, session)
     if decide(predicate, point_truths, partition, session):
         return None
-    pieces = kept_pieces(predicate, files.containers, session)
-    if pieces is None:
+    grouped = kept_groups(predicate, files.containers, session)
+    if grouped is None:
         return None
+    groups, kept = grouped
+    size, rows = (groups.sums(values) for values in (files.bytes, files.rows))
+    bytes_kept, rows_kept = totals_of((size, rows), kept)
     return ScanPlanSummary(
         manifests_total=None,
         manifests_kept=None,
         files_total=files.count,
-        files_kept=pieces.count,
+        files_kept=groups.file_count(kept),
         row_groups_total=None,
         row_groups_kept=None,
-        bytes_total=int(pieces.blocks.sums(files.bytes).sum()),
-        bytes_kept=pieces.total(files.bytes),
-        rows_total=int(pieces.blocks.sums(files.rows).sum()),
-        rows_kept=pieces.total(files.rows),
+        bytes_total=total(size),
+        bytes_kept=bytes_kept,
+        rows_total=total(rows),
+        rows_kept=rows_kept,
     )

@@ -110,8 +110,8 @@ def of_column(column: Column, plan: ScanPlan) -> Coverage:
     read = evidence.opened
     files = evidence.file_count(read)
     blocks = evidence.files.containers.blocks
-    if evidence.file_groups is not None and blocks is not None:
-        # A table with groups of files has read the statistics of every file: count them once.
+    if blocks is not None:
+        # A table with blocks of files has read the statistics of every file: count them once.
         bounded = blocks.cached(
             ("bounded", column), lambda: _number(column, evidence.files.containers)
         )

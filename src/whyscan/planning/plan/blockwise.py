@@ -26,9 +26,6 @@ from whyscan.planning.plan.judgement import (
 from whyscan.pruning.truth import matches_all
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-    import pyarrow as pa
-
     from whyscan.planning.plan.judgement import Flags
     from whyscan.pruning.blocks import Blocks
     from whyscan.pruning.containers import Containers
@@ -127,40 +124,19 @@ def _groups(blocks: Blocks, is_open: Flags) -> FileGroups | None:
     return FileGroups(blocks, np.flatnonzero(~is_open), blocks.places(open_blocks))
 
 
-class Pieces(Struct, frozen=True):
-    """The containers that are kept: all of the blocks that `whole` flags, and `others`.
-
-    `others` are places in the order of the blocks.
-    """
-
-    blocks: Blocks
-    whole: Flags
-    others: npt.NDArray[np.int64]
-
-    @property
-    def count(self) -> int:
-        """How many containers are kept."""
-        return int(self.blocks.sizes[self.whole].sum()) + len(self.others)
-
-    def total(self, values: pa.Array) -> int:
-        """The sum of the values of the kept containers; no value may be unknown."""
-        ordered = self.blocks.ordered(values).to_numpy()
-        return int(self.blocks.sums(values)[self.whole].sum()) + int(ordered[self.others].sum())
-
-
-def kept_pieces(predicate: Predicate, containers: Containers, zone: Zone) -> Pieces | None:
-    """The containers in blocks that may match; None where looking at each container is as fast."""
+def kept_groups(
+    predicate: Predicate, containers: Containers, zone: Zone
+) -> tuple[FileGroups, Flags] | None:
+    """Groups of files, and one flag per group: it may match; None where one per file is as fast."""
     blocks, columns = containers.blocks, described_columns(predicate, containers)
     if blocks is None or not columns:
         return None
     hulls = _Hulls(predicate, containers, blocks, columns, zone)
-    kept = _kept_flags(hulls)
-    groups = _groups(blocks, kept.is_open)
-    if groups is None:
-        return None
-    members = hulls.apart(groups)
-    inside = flags(hulls.conjunction(members).true, members.count)
-    return Pieces(blocks, kept.sure & kept.may, groups.single_places[inside])
+    block_flags = _kept_flags(hulls)
+    groups = _groups(blocks, block_flags.is_open)
+    return (
+        None if groups is None else (groups, hulls.kept(groups, block_flags, hulls.apart(groups)))
+    )
 
 
 def _kept_flags(hulls: _Hulls) -> _BlockFlags:

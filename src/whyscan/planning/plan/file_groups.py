@@ -1,8 +1,9 @@
 """Groups of files that nothing distinguishes for one predicate: each group is counted as one.
 
 If files are in blocks, most blocks are one group each; only the members of the other blocks are
-groups by themselves. So a table with a million files needs some thousand flags. A number of a
-report is a sum over groups.
+groups by themselves. So a table with a million files needs some thousand flags. In a plain table
+every file is a group. A number of a report is a sum over flagged groups, each with its weight: how
+many files, bytes and rows it has.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ import numpy as np
 import pyarrow as pa
 from msgspec import Struct
 
+from whyscan.pruning.blocks import Blocks
 from whyscan.tree.lazy import lazy
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from whyscan.planning.plan.judgement import Flags
-    from whyscan.pruning.blocks import Blocks
 
     Positions = npt.NDArray[np.int64]
 
@@ -29,12 +30,20 @@ Number = TypeVar("Number", bound=np.generic)
 class FileGroups(Struct, frozen=True, eq=False, dict=True):
     """Groups of files: first one for each of the `whole_blocks`, then one for each single file.
 
-    `single_places` are places in the order of the blocks, and ascend.
+    `single_places` are places in the order of the blocks, and ascend. `plain`: every file is a
+    group by itself, and the groups are in the order of files.
     """
 
     blocks: Blocks
     whole_blocks: Positions
     single_places: Positions
+    plain: bool = False
+
+    @classmethod
+    def one_per_file(cls, count: int) -> FileGroups:
+        """The groups of a plain table with `count` files."""
+        positions, no_blocks = np.arange(count), np.zeros(0, np.int64)
+        return cls(Blocks(positions, np.array([0, count])), no_blocks, positions, plain=True)
 
     @property
     def count(self) -> int:
@@ -63,11 +72,16 @@ class FileGroups(Struct, frozen=True, eq=False, dict=True):
 
     def file_count(self, flagged: Flags) -> int:
         """How many files the flagged groups have."""
+        of_blocks, of_singles = np.split(flagged, [len(self.whole_blocks)])
+        sizes = self.sizes[: len(self.whole_blocks)]
         # Many times faster than indexing with flags that alternate.
-        return int(np.einsum("i,i", self.sizes, flagged, dtype=np.int64))
+        in_blocks = int(np.einsum("i,i", sizes, of_blocks, dtype=np.int64))
+        return in_blocks + int(np.count_nonzero(of_singles))
 
     def sums(self, values: pa.Array) -> pa.Array:
-        """The sum of each group; no value may be unknown."""
+        """The sum of each group; only in a plain table may a value be unknown."""
+        if self.plain:
+            return values
         ordered = self.blocks.ordered(values).to_numpy()
         return pa.array(
             np.concatenate(
@@ -77,16 +91,9 @@ class FileGroups(Struct, frozen=True, eq=False, dict=True):
 
     def positions(self, flagged: Flags) -> Positions:
         """The positions of the files of the flagged groups, group by group."""
-        return self.blocks.order[self._places(flagged)]
-
-    def chosen(self, values: pa.Array, flagged: Flags) -> pa.Array:
-        """The values of the files of the flagged groups, group by group; no value is unknown."""
-        return pa.array(self.blocks.ordered(values).to_numpy()[self._places(flagged)])
-
-    def _places(self, flagged: Flags) -> Positions:
         blocks, singles = map(np.flatnonzero, np.split(flagged, [len(self.whole_blocks)]))
         places = self.blocks.places(self.whole_blocks[blocks])
-        return np.concatenate((places, self.single_places[singles]))
+        return self.blocks.order[np.concatenate((places, self.single_places[singles]))]
 
     def spread(self, values: npt.NDArray[Number]) -> npt.NDArray[Number]:
         """Spread one value per group to one value per file, in the order of files."""
@@ -100,24 +107,11 @@ class FileGroups(Struct, frozen=True, eq=False, dict=True):
         numbers[everything] = np.repeat(np.arange(self.count), self.sizes)
         return numbers
 
-    def by_block(self, flags: Flags) -> Flags | None:
-        """One flag per block; None where members of a block differ."""
-        of_blocks, of_members = np.split(flags, [len(self.whole_blocks)])
-        open_blocks = self.open_blocks
-        by_block = np.zeros(self.blocks.count, np.bool_)
-        by_block[self.whole_blocks] = of_blocks
-        if len(open_blocks):
-            begins = np.concatenate(([0], self.blocks.sizes[open_blocks].cumsum()[:-1]))
-            by_block[open_blocks] = np.logical_or.reduceat(of_members, begins)
-            if not np.array_equal(
-                np.logical_and.reduceat(of_members, begins), by_block[open_blocks]
-            ):
-                return None
-        return by_block
-
     def split(self, flagged: Flags) -> tuple[FileGroups, Positions]:
         """The groups with each file of the flagged groups single, and the earlier group of each."""
         stay = ~flagged[: len(self.whole_blocks)]
+        if stay.all():
+            return self, np.arange(self.count)
         split_blocks = self.whole_blocks[~stay]
         single_places = np.concatenate((self.blocks.places(split_blocks), self.single_places))
         order = np.argsort(single_places, kind="stable")

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from whyscan.planning.plan.block_reasons import BlockQuestion, mixed_blocks
 from whyscan.planning.plan.blockwise import judge_groups
+from whyscan.planning.plan.file_groups import FileGroups
 from whyscan.planning.plan.judgement import (
     UNDECIDED,
     Decided,
@@ -97,6 +98,7 @@ class _Planner(Struct, frozen=True):
         judgement = self.judge(files.containers, settled)
         evidence = Evidence(
             files=files,
+            file_groups=FileGroups.one_per_file(files.count),
             judgement=judgement,
             by_partition=by_partition,
             opened=np.ones(files.count, np.bool_),
@@ -122,6 +124,7 @@ class _Planner(Struct, frozen=True):
             return None
         return Evidence(
             files=files,
+            file_groups=verdicts.groups,
             judgement=verdicts.judgement,
             by_partition=verdicts.by_partition,
             opened=np.ones(verdicts.groups.count, np.bool_),
@@ -130,7 +133,6 @@ class _Planner(Struct, frozen=True):
             decided=UNDECIDED,
             unchecked=(),
             manifests=manifests,
-            file_groups=verdicts.groups,
             by_statistics=verdicts.by_statistics,
         )
 
@@ -161,6 +163,7 @@ class _Planner(Struct, frozen=True):
         judgement = place(file_judgement, at, by_partition)
         return Evidence(
             files=_with_rows(files, groups),
+            file_groups=FileGroups.one_per_file(files.count),
             judgement=judgement,
             by_partition=by_partition,
             opened=opened,

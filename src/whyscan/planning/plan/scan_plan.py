@@ -16,6 +16,7 @@ from msgspec.structs import astuple, replace
 
 from whyscan.errors import shortened
 from whyscan.fields import Count, Record
+from whyscan.planning.plan.file_groups import FileGroups
 from whyscan.tables.snapshot import Snapshot  # noqa: TC001 - `help` resolves the types of fields
 from whyscan.tree.lazy import lazy
 from whyscan.tree.nodes import Predicate  # noqa: TC001 - `help` resolves the types of fields
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from whyscan.planning.plan.file_groups import FileGroups
     from whyscan.planning.plan.judgement import Decided, Flags, Judgement
     from whyscan.tables.snapshot import Files, Manifests, RowGroups
     from whyscan.tree.nodes import Column, Path
@@ -143,13 +143,14 @@ class Evidence(Struct, frozen=True, dict=True):
     are None where no footer was opened. With a `limit`, the judgements keep only what the limit
     needs.
 
-    `file_groups` are groups of files that nothing distinguishes. With them, every flag is one per
-    group, and a file whose footer was opened is a group by itself. Without them (None), every flag
-    is one per file. `by_statistics` flags what statistics alone keep, None where it was not
+    `file_groups` are groups of files that nothing distinguishes: every flag is one per group, and
+    `sizes`, `bytes` and `rows` are the weights of the groups. A file whose footer was opened is a
+    group by itself. `by_statistics` flags what statistics alone keep, None where it was not
     computed.
     """
 
     files: Files
+    file_groups: FileGroups
     judgement: Judgement
     by_partition: Judgement
     opened: Flags
@@ -159,101 +160,79 @@ class Evidence(Struct, frozen=True, dict=True):
     unchecked: tuple[tuple[str, str], ...]
     manifests: ManifestEvidence | None = None
     limit: Limit | None = None
-    file_groups: FileGroups | None = None
     by_statistics: Flags | None = None
 
     @property
     def count(self) -> int:
-        """How many groups or files there are, which is the length of every array of flags."""
+        """How many groups there are, which is the length of every array of flags."""
         return self.judgement.count
 
     @lazy
     def bytes(self) -> pa.Array:
-        """The bytes of each group or file."""
-        return (
-            self.files.bytes
-            if self.file_groups is None
-            else self.file_groups.sums(self.files.bytes)
-        )
+        """The bytes of each group."""
+        return self.file_groups.sums(self.files.bytes)
 
     @lazy
     def rows(self) -> pa.Array:
-        """The rows of each group or file."""
-        return (
-            self.files.rows if self.file_groups is None else self.file_groups.sums(self.files.rows)
-        )
+        """The rows of each group."""
+        return self.file_groups.sums(self.files.rows)
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:
-        """How many files each group has; 1 for each file."""
-        return np.ones(self.count, np.int64) if self.file_groups is None else self.file_groups.sizes
+        """How many files each group has."""
+        return self.file_groups.sizes
 
     @property
-    def examples(self) -> npt.NDArray[np.int64] | None:
-        """The position of one file of each group; None where every flag is one per file."""
-        return None if self.file_groups is None else self.file_groups.examples
+    def examples(self) -> npt.NDArray[np.int64]:
+        """The position of one file of each group."""
+        return self.file_groups.examples
 
     def file_count(self, flagged: Flags) -> int:
         """How many files the flagged groups have."""
-        if self.file_groups is None:
-            return int(np.count_nonzero(flagged))
         return self.file_groups.file_count(flagged)
 
     def positions(self, flagged: Flags) -> npt.NDArray[np.int64]:
-        """The positions of the flagged files, in no particular order."""
-        return (
-            np.flatnonzero(flagged)
-            if self.file_groups is None
-            else self.file_groups.positions(flagged)
-        )
+        """The positions of the files of the flagged groups, in no particular order."""
+        return self.file_groups.positions(flagged)
 
-    def chosen(self, values: pa.Array, flagged: Flags) -> pa.Array:
-        """The values of the flagged files, in no particular order."""
-        if self.file_groups is None:
-            return values.filter(pa.array(flagged))
-        return self.file_groups.chosen(values, flagged)
+    def each_file(self, values: npt.NDArray[Number]) -> npt.NDArray[Number]:
+        """Spread one value per group to one value per file."""
+        return self.file_groups.spread(values)
 
     def split(self, flagged: Flags) -> Evidence:
-        """The same evidence, with one flag per file for the files of the flagged groups."""
-        if self.file_groups is None:
-            return self
+        """The same evidence, in which each file of the flagged groups is a group by itself."""
         file_groups, group_before = self.file_groups.split(flagged)
+        if file_groups is self.file_groups:
+            return self
         return replace(
             self,
+            file_groups=file_groups,
             judgement=self.judgement.at(group_before),
             by_partition=self.by_partition.at(group_before),
             opened=self.opened[group_before],
-            file_groups=file_groups,
             by_statistics=None if self.by_statistics is None else self.by_statistics[group_before],
         )
 
     def group_numbers(self, flagged: Flags) -> npt.NDArray[np.int64]:
         """The group number of each flagged file, in the order of files. Each group is one file."""
         flags = np.flatnonzero(flagged)
-        if self.file_groups is None:
-            return flags
-        return flags[np.argsort(self.file_groups.examples[flags])]
-
-    def each_file(self, values: npt.NDArray[Number]) -> npt.NDArray[Number]:
-        """Spread one value per group to one value per file."""
-        return values if self.file_groups is None else self.file_groups.spread(values)
+        return flags[np.argsort(self.examples[flags])]
 
     def per_file(self) -> Evidence:
-        """The same evidence with one flag per file."""
-        file_groups = self.file_groups
-        if file_groups is None:
+        """The same evidence with one flag per file, in the order of files."""
+        if self.file_groups.plain:
             return self
-        groups = self.row_groups
+        groups, numbers = self.row_groups, self.file_groups.group_numbers
         if groups is not None:
-            at = file_groups.examples[groups.opened.to_numpy()]
+            at = self.examples[groups.opened.to_numpy()]
             groups = replace(groups, opened=pa.array(at))
         return replace(
             self,
-            judgement=self.judgement.at(file_groups.group_numbers),
-            by_partition=self.by_partition.at(file_groups.group_numbers),
-            opened=file_groups.spread(self.opened),
+            file_groups=FileGroups.one_per_file(self.files.count),
+            judgement=self.judgement.at(numbers),
+            by_partition=self.by_partition.at(numbers),
+            opened=self.opened[numbers],
             row_groups=groups,
-            file_groups=None,
             by_statistics=None,
         )
 
@@ -305,8 +284,8 @@ class PlannedSnapshot(PlanRequest, Protocol):
 class ScanPlan(Struct, frozen=True, dict=True):
     """What a predicate reads of a snapshot. Iterate over it for its `FileScan`s.
 
-    `counted` is the evidence with one flag per group of files where there are groups, which is
-    enough for numbers; `evidence` has one flag per file. `seconds` is the time that planning took,
+    `counted` is the evidence with one flag per group of files, which is enough for numbers;
+    `evidence` has one flag per file. `seconds` is the time that planning took,
     including reading metadata.
     """
 

@@ -133,9 +133,9 @@ def _counted(plan: ScanPlan, column: Column, chosen: Flags) -> pa.Table | None:
     if not len(chosen):
         return _NO_FILES
     evidence = plan.counted
-    if evidence.file_groups is not None:
+    blocks = evidence.files.containers.blocks
+    if blocks is not None:
         # A cached table keeps which file has which value.
-        blocks = evidence.file_groups.blocks
         valued = blocks.cached(("values", column), lambda: _Valued.of(plan, column, blocks))
         return None if valued is None else valued.counted(evidence, chosen)
     values = _values(plan, column)
@@ -175,7 +175,7 @@ class _Valued(Struct, frozen=True):
     def counted(self, evidence: Evidence, chosen: Flags) -> pa.Table:
         """The counts of chosen files by value, from one file of each group or from every file."""
         chosen_files = np.zeros(len(self.values), np.int64)
-        if self.one_value_per_block and evidence.examples is not None:
+        if self.one_value_per_block:
             np.add.at(chosen_files, self.codes[evidence.examples[chosen]], evidence.sizes[chosen])
         else:
             np.add.at(chosen_files, self.codes[evidence.positions(chosen)], 1)

@@ -90,11 +90,10 @@ def reasons(plan: ScanPlan, interpreted: Sequence[bool]) -> Why:
     """The reason of every kept file."""
     evidence = plan.counted
     if not plan.snapshot.footers_describe_files:
-        containers, at = evidence.files.containers, evidence.examples
-        if at is not None:
-            stay = pa.array(at[np.flatnonzero(evidence.judgement.kept)])
-            described = containers.of(plan.predicate.columns())
-            containers = replace(described, exact={}).take(stay)
+        at = evidence.examples
+        stay = pa.array(at[np.flatnonzero(evidence.judgement.kept)])
+        described = evidence.files.containers.of(plan.predicate.columns())
+        containers = replace(described, exact={}).take(stay)
         why = _of(plan, interpreted, containers, evidence.judgement, at)
         return replace(why, files=evidence.sizes[why.at])
     groups, group_judgement = evidence.row_groups, evidence.row_group_judgement
