@@ -85,7 +85,7 @@ def missing_statistics(plan: ScanPlan) -> MissingStatistics | None:
     blind = np.zeros(evidence.files.count, np.bool_)
     names: list[str] = []
     for column in columns:
-        without = ~_bounded_files(column, plan, evidence)
+        without = ~_bounded_files(column, evidence)
         if without.any():
             names.append(".".join(column.path))
         blind |= without
@@ -116,7 +116,7 @@ def of_column(column: Column, plan: ScanPlan) -> Coverage:
             ("bounded", column), lambda: _number(column, evidence.files.containers)
         )
     else:
-        bounded = evidence.file_count(_bounded_files(column, plan, evidence) & read)
+        bounded = evidence.file_count(_bounded_files(column, evidence) & read)
     return Coverage(".".join(column.path), files, bounded)
 
 
@@ -124,13 +124,8 @@ def _number(column: Column, containers: Containers) -> int:
     return tally(is_bounded(column, containers), containers.count)
 
 
-def _bounded_files(column: Column, plan: ScanPlan, evidence: Evidence) -> Flags:
-    if not plan.snapshot.footers_describe_files:
-        containers = evidence.files.containers
-        return flags(is_bounded(column, containers), containers.count)
-    has_bounds = np.ones(evidence.files.count, np.bool_)
-    if evidence.row_groups is not None:
-        containers = evidence.row_groups.containers
-        blind = ~flags(is_bounded(column, containers), containers.count)
-        has_bounds[evidence.row_groups.owners.to_numpy()[blind]] = False
-    return has_bounds
+def _bounded_files(column: Column, evidence: Evidence) -> Flags:
+    groups = evidence.describing_groups
+    containers = evidence.files.containers if groups is None else groups.containers
+    has_bounds = flags(is_bounded(column, containers), containers.count)
+    return has_bounds if groups is None else ~evidence.with_row_group(~has_bounds)

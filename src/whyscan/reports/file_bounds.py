@@ -70,9 +70,10 @@ def ends(column: Column, plan: ScanPlan) -> tuple[pa.Array, pa.Array] | None:
     evidence = plan.counted
     if column.path in {*plan.snapshot.partition_sources, *PSEUDO_COLUMNS}:
         return recorded(evidence.files.containers.interval(column), evidence.files.count)
-    if plan.snapshot.footers_describe_files and evidence.row_groups is not None:
-        interval = evidence.row_groups.containers.statistics.get(column.path)
-        return hulls(interval, evidence.row_groups, evidence.files.count)
+    groups = evidence.describing_groups
+    if groups is not None:
+        interval = groups.containers.statistics.get(column.path)
+        return hulls(interval, groups, evidence.files.count)
     interval = evidence.files.containers.statistics.get(column.path)
     return recorded(interval, evidence.files.count)
 

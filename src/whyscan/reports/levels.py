@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from operator import or_
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Meta, Struct
@@ -216,7 +215,9 @@ def _row_groups(evidence: Evidence, groups: RowGroups, verdicts: Judgement) -> L
         rows_kept=total(rows.filter(kept)),
         pruned_by=mechanisms.counted(mechanisms.of_row_groups(evidence)),
         in_kept_files=int(evidence.judgement.kept[files].sum()),
-        files_emptied=_count_emptied_files(evidence, groups, verdicts),
+        files_emptied=evidence.file_count(
+            evidence.judgement.kept & evidence.has_footer & ~evidence.with_row_group(verdicts.kept)
+        ),
     )
 
 
@@ -232,14 +233,6 @@ def _selected_columns_bytes(
 def _chunk_bytes(ranges: pa.ListArray) -> int | None:
     spans = ranges.flatten()
     return total(pc.subtract(pc.list_element(spans, 1), pc.list_element(spans, 0)))
-
-
-def _count_emptied_files(evidence: Evidence, groups: RowGroups, verdicts: Judgement) -> int:
-    has_kept_group = np.zeros(evidence.count, np.bool_)
-    has_kept_group[groups.owners.to_numpy()[verdicts.kept]] = True
-    opened = np.zeros(evidence.count, np.bool_)
-    opened[groups.opened.to_numpy()] = True
-    return evidence.file_count(evidence.judgement.kept & opened & ~has_kept_group)
 
 
 def rows_matched(evidence: Evidence) -> RowsMatched:

@@ -216,12 +216,9 @@ def _nan_columns(plan: ScanPlan) -> Iterator[str]:
 def _by_footers(plan: ScanPlan, why: Why) -> tuple[int, int]:
     """Count the opened files without statistics, and those of them that their footers keep."""
     evidence = plan.counted
-    groups, verdicts = evidence.row_groups, evidence.row_group_judgement
-    if plan.snapshot.footers_describe_files or groups is None or verdicts is None:
+    verdicts = evidence.row_group_judgement
+    if evidence.footers_describe_files or verdicts is None:
         return 0, 0
     blind = why.named(Reason.NO_STATISTICS)
-    opened = np.zeros(evidence.count, np.bool_)
-    opened[groups.opened.to_numpy()] = True
-    has_kept_group = np.zeros(evidence.count, np.bool_)
-    has_kept_group[groups.owners.to_numpy()[verdicts.kept]] = True
-    return int(opened[blind].sum()), int((opened & has_kept_group)[blind].sum())
+    has_kept_group = evidence.with_row_group(verdicts.kept)
+    return int(evidence.has_footer[blind].sum()), int(has_kept_group[blind].sum())

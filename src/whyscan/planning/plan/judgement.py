@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.pruning.evaluate import conjoin, evaluate
-from whyscan.pruning.truth import Truth, matches_all
+from whyscan.pruning.truth import Truth, fixed, matches_all
 from whyscan.tree.lazy import lazy
 from whyscan.tree.types import FloatType
 
@@ -152,6 +152,8 @@ def truths(
 ) -> tuple[list[Truth], Truth]:
     """The truth of each conjunct alone, and of their conjunction."""
     expressions = [conjunct.expression for conjunct in predicate.conjuncts]
+    if not containers.count:
+        return [fixed() for _ in expressions], fixed()
     each = [
         decided[i] if i in decided else evaluate(expression, containers, zone)
         for i, expression in enumerate(expressions)

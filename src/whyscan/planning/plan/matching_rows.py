@@ -78,14 +78,10 @@ def _rows(evidence: Evidence, files: Flags, groups: Flags | None) -> pa.Array:
     if opened is None or groups is None:
         return rows
     counted = group_rows(opened).to_numpy(zero_copy_only=False)[groups]
-    at = opened.opened.to_numpy()
-    inside = np.bincount(opened.file.to_numpy()[groups], weights=counted, minlength=len(at))
-    row_counts = np.zeros(evidence.count)
-    row_counts[at] = inside
-    is_open = np.zeros(evidence.count, np.bool_)
-    is_open[at] = True
+    owners = opened.owners.to_numpy()[groups]
+    row_counts = np.bincount(owners, weights=counted, minlength=evidence.count)
     inside_rows = pa.array(np.nan_to_num(row_counts).astype(np.int64), mask=np.isnan(row_counts))
-    return pc.if_else(bits(is_open), inside_rows, rows)
+    return pc.if_else(bits(evidence.has_footer), inside_rows, rows)
 
 
 def counts(numbers: pa.Array, unknown: int = 0) -> Counts:
@@ -117,10 +113,7 @@ class Population(Struct, frozen=True):
 
     def interval(self, expression: Expression, plan: ScanPlan) -> Interval:
         """The interval of an expression in each container."""
-        containers = (
-            self.containers.without_nan() if plan.options.assume_no_nan else self.containers
-        )
-        return interval_of(expression, ContainerBatch(containers, plan.zone))
+        return interval_of(expression, ContainerBatch(self.containers, plan.zone))
 
     def exact(self, expression: Expression) -> Exact:
         """The exact statistics of a column; `NOTHING` for every other expression."""

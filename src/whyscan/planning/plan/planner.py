@@ -58,6 +58,8 @@ def make_plan(snapshot: Snapshot, predicate: Predicate, options: Options) -> Sca
     started = perf_counter()
     session = zone(predicate.zone)
     evidence = _Planner(snapshot, predicate, session, options).evidence()
+    if options.assume_no_nan:
+        evidence = evidence.without_nan()
     summary = summarise(evidence)
     seconds = perf_counter() - started
     return ScanPlan(snapshot, predicate, session, options, evidence, summary, seconds)
@@ -171,6 +173,7 @@ class _Planner(Struct, frozen=True):
             row_group_judgement=group_judgement,
             decided=decided,
             unchecked=(),
+            footers_describe_files=True,
         )
 
     def with_row_groups(self, evidence: Evidence) -> Evidence:

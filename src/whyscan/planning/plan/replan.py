@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import TYPE_CHECKING
 
-import numpy as np
 from msgspec.structs import replace
 
 from whyscan.planning.plan.judgement import Flags, flags, truths
@@ -19,6 +19,25 @@ if TYPE_CHECKING:
     from whyscan.planning.plan.scan_plan import PlanRequest, ScanPlan
     from whyscan.pruning.containers import Containers
     from whyscan.tree.nodes import Expression, Predicate
+    from whyscan.tree.zones import Zone
+
+
+class Metadata(Enum):
+    """The metadata of a container that a verdict may use."""
+
+    ALL = "all"
+    PARTITION = "partition"
+    STATISTICS = "statistics"
+
+    def of(self, containers: Containers) -> Containers:
+        """The containers with this metadata only."""
+        match self:
+            case Metadata.ALL:
+                return containers
+            case Metadata.PARTITION:
+                return containers.by_partition()
+            case Metadata.STATISTICS:
+                return containers.by_statistics()
 
 
 def conjunct(expression: Expression) -> Conjunct:
@@ -38,33 +57,30 @@ def instead(request: PlanRequest, position: int, other: Expression) -> tuple[Con
     return (*conjuncts[:position], conjunct(other), *conjuncts[position + 1 :])
 
 
-def kept(plan: ScanPlan, conjuncts: Sequence[Conjunct]) -> Flags:
-    """One flag per file: other conjuncts would keep it. Their columns must be among the plan's.
+def kept(
+    plan: ScanPlan,
+    conjuncts: Sequence[Conjunct],
+    by: Metadata = Metadata.ALL,
+    decided: Decided | None = None,
+) -> Flags:
+    """One flag per file: the conjuncts would keep it. Their columns must be among the plan's.
 
-    A file that was not opened is kept.
+    A file that was not opened is kept. `decided` None: DuckDB decides what it can decide.
     """
-    evidence = plan.evidence
-    if not conjuncts:
-        return np.ones(evidence.files.count, np.bool_)
+    evidence, containers = plan.evidence, plan.evidence.files.containers
     predicate = replace(plan.predicate, conjuncts=tuple(conjuncts))
-    partition = evidence.files.containers.by_partition()
-    decided = decide(
-        predicate, truths_of_points(predicate, partition, plan.zone), partition, plan.zone
-    )
-    kept_files = _true(plan, predicate, evidence.files.containers, decided)
-    groups = evidence.row_groups
-    if not plan.snapshot.footers_describe_files or groups is None:
-        return kept_files
-    owners = groups.owners
-    kept_by_groups = np.zeros(evidence.files.count, np.bool_)
-    kept_groups = _true(plan, predicate, groups.containers, spread(decided, owners))
-    kept_by_groups[owners.to_numpy()[kept_groups]] = True
-    opened = groups.opened.to_numpy()
-    kept_files[opened] &= kept_by_groups[opened]
-    return kept_files
+    if decided is None:
+        partition = containers.by_partition()
+        points = truths_of_points(predicate, partition, plan.zone)
+        decided = decide(predicate, points, partition, plan.zone)
+    flagged = _kept(predicate, by.of(containers), plan.zone, decided)
+    groups = evidence.describing_groups
+    if groups is None:
+        return flagged
+    inside = _kept(predicate, by.of(groups.containers), plan.zone, spread(decided, groups.owners))
+    return flagged & (evidence.with_row_group(inside) | ~evidence.has_footer)
 
 
-def _true(plan: ScanPlan, predicate: Predicate, containers: Containers, decided: Decided) -> Flags:
-    containers = containers.without_nan() if plan.options.assume_no_nan else containers
-    _, conjunction = truths(predicate, containers, plan.zone, decided)
-    return flags(conjunction.true, containers.count).copy()
+def _kept(predicate: Predicate, containers: Containers, zone: Zone, decided: Decided) -> Flags:
+    _, conjunction = truths(predicate, containers, zone, decided)
+    return flags(conjunction.true, containers.count)

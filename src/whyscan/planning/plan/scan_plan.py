@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 G = TypeVar("G")
 Number = TypeVar("Number", bound=np.generic)
+LevelContainers = TypeVar("LevelContainers", "Manifests", "Files", "RowGroups")
 
 
 class Depth(StrEnum):
@@ -146,7 +147,9 @@ class Evidence(Struct, frozen=True, dict=True):
     `file_groups` are groups of files that nothing distinguishes: every flag is one per group, and
     `sizes`, `bytes` and `rows` are the weights of the groups. A file whose footer was opened is a
     group by itself. `by_statistics` flags what statistics alone keep, None where it was not
-    computed.
+    computed. `footers_describe_files`: files have no statistics but those of their row groups.
+
+    If the user says that no value is NaN, no container has NaN.
     """
 
     files: Files
@@ -161,6 +164,7 @@ class Evidence(Struct, frozen=True, dict=True):
     manifests: ManifestEvidence | None = None
     limit: Limit | None = None
     by_statistics: Flags | None = None
+    footers_describe_files: bool = False
 
     @property
     def count(self) -> int:
@@ -236,6 +240,38 @@ class Evidence(Struct, frozen=True, dict=True):
             by_statistics=None,
         )
 
+    def without_nan(self) -> Evidence:
+        """The same evidence, in which no container has NaN."""
+        manifests, groups = self.manifests, self.row_groups
+        return replace(
+            self,
+            files=_without_nan(self.files),
+            row_groups=None if groups is None else _without_nan(groups),
+            manifests=None
+            if manifests is None
+            else replace(manifests, manifests=_without_nan(manifests.manifests)),
+        )
+
+    @property
+    def describing_groups(self) -> RowGroups | None:
+        """The row groups, if only they describe the files; None if files have statistics."""
+        return self.row_groups if self.footers_describe_files else None
+
+    @property
+    def has_footer(self) -> Flags:
+        """One flag per group of files: the footer was opened."""
+        flags = np.zeros(self.count, np.bool_)
+        if self.row_groups is not None:
+            flags[self.row_groups.opened.to_numpy()] = True
+        return flags
+
+    def with_row_group(self, flagged: Flags) -> Flags:
+        """One flag per group of files: one of its row groups is flagged."""
+        flags = np.zeros(self.count, np.bool_)
+        if self.row_groups is not None:
+            flags[self.row_groups.owners.to_numpy()[flagged]] = True
+        return flags
+
     @property
     def closed_files(self) -> int:
         """How many files the closed manifests list."""
@@ -245,6 +281,10 @@ class Evidence(Struct, frozen=True, dict=True):
     def before_limit(self) -> Evidence:
         """The evidence of the predicate alone, without the limit."""
         return self if self.limit is None else self.limit.before
+
+
+def _without_nan(level: LevelContainers) -> LevelContainers:
+    return replace(level, containers=level.containers.without_nan())
 
 
 class PlanRequest(Protocol):

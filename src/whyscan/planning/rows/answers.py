@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from whyscan.planning.plan.judgement import Flags
     from whyscan.planning.plan.matching_rows import Counts, Population
-    from whyscan.planning.plan.scan_plan import Evidence, PlannedSnapshot, ScanPlan
+    from whyscan.planning.plan.scan_plan import PlannedSnapshot, ScanPlan
     from whyscan.pruning.mask import Mask, Vector
     from whyscan.tree.nodes import Expression
     from whyscan.tree.types import Type
@@ -154,11 +154,12 @@ class _ExpressionLevels(Struct, frozen=True):
     @classmethod
     def of(cls, plan: ScanPlan, expression: Expression) -> _ExpressionLevels:
         files, groups = of_files(plan.evidence), of_row_groups(plan.evidence)
-        only_footers = plan.snapshot.footers_describe_files
         return cls(
-            None if only_footers else _ExpressionLevel.of(files, expression, plan),
+            None
+            if plan.evidence.footers_describe_files
+            else _ExpressionLevel.of(files, expression, plan),
             None if groups is None else _ExpressionLevel.of(groups, expression, plan),
-            _seen(plan.evidence, files.kept),
+            bool(plan.evidence.has_footer[files.kept].all()),
         )
 
     def __add__(self, other: _ExpressionLevels) -> _ExpressionLevels:
@@ -247,13 +248,6 @@ def _concatenated(left: Any, right: Any) -> Any:
     if isinstance(left, pa.Array):
         return pa.concat_arrays([left, right])
     return np.concatenate([left, right])
-
-
-def _seen(evidence: Evidence, files: Flags) -> bool:
-    seen = np.zeros(len(files), np.bool_)
-    if evidence.row_groups is not None:
-        seen[evidence.row_groups.opened.to_numpy()] = True
-    return bool(seen[files].all())
 
 
 def _present(level: _ExpressionLevel, rows: Literal | Unproven) -> Literal | Unproven:

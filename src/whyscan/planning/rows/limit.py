@@ -198,12 +198,10 @@ class _Sure(Struct, frozen=True):
         evidence = before_limit(plan).evidence
         groups, judgement = evidence.row_groups, evidence.row_group_judgement
         files = counts(surely_matching(evidence))
-        divisible = np.zeros(len(files), np.bool_)
         if groups is None or judgement is None:
             nothing = np.zeros(0, np.int64)
-            return cls(files, divisible, nothing, nothing, opened=False)
-        divisible[groups.opened.to_numpy()] = True
-        divisible &= counts(perhaps_gone(evidence.files), 1) == 0
+            return cls(files, evidence.has_footer, nothing, nothing, opened=False)
+        divisible = evidence.has_footer & (counts(perhaps_gone(evidence.files), 1) == 0)
         inside = np.where(judgement.every, counts(group_rows(groups)), 0)
         return cls(files, divisible, groups.owners.to_numpy(), inside, opened=True)
 

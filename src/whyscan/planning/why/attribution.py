@@ -14,15 +14,15 @@ import pyarrow as pa
 from msgspec import Meta, Struct
 
 from whyscan.fields import Count, Record
-from whyscan.planning.plan.judgement import UNDECIDED, flags, truths
+from whyscan.planning.plan.judgement import UNDECIDED
 from whyscan.planning.plan.planner import plus, total, totals_of
+from whyscan.planning.plan.replan import Metadata, kept
 from whyscan.planning.why.pushdown import can_exclude
 from whyscan.tree.nodes import columns_of
 
 if TYPE_CHECKING:
     from whyscan.planning.plan.judgement import Flags
     from whyscan.planning.plan.scan_plan import Evidence, ScanPlan
-    from whyscan.pruning.containers import Containers
     from whyscan.tree.nodes import Conjunct
 
 
@@ -166,25 +166,14 @@ def _closed_by_partition(evidence: Evidence) -> Share:
 
 
 def _kept_by_statistics(plan: ScanPlan) -> Flags:
-    """One flag per file or group: statistics alone keep it, or it was not looked at."""
-    evidence, groups = plan.counted, plan.counted.row_groups
+    """One flag per group: statistics alone keep it, or it was not looked at."""
+    evidence = plan.counted
     if evidence.by_statistics is not None:
         return evidence.by_statistics
-    if not plan.snapshot.footers_describe_files:
-        return _kept(plan, evidence.files.containers)
-    kept = np.ones(evidence.files.count, np.bool_)
-    if groups is not None:
-        kept[groups.opened.to_numpy()] = False
-        kept[groups.owners.to_numpy()[_kept(plan, groups.containers)]] = True
-    return kept
-
-
-def _kept(plan: ScanPlan, containers: Containers) -> Flags:
-    measured = {column.path for column in plan.predicate.columns()} & containers.statistics.keys()
-    if not measured:
-        return np.ones(containers.count, np.bool_)
-    containers = containers.by_statistics()
-    if plan.options.assume_no_nan:
-        containers = containers.without_nan()
-    _, conjunction = truths(plan.predicate, containers, plan.zone, UNDECIDED)
-    return flags(conjunction.true, containers.count)
+    groups = evidence.describing_groups
+    described = evidence.files if groups is None else groups
+    named = {column.path for column in plan.predicate.columns()}
+    measured = named & described.containers.statistics.keys()
+    # Without statistics of its columns the predicate keeps every file that has rows.
+    conjuncts = plan.predicate.conjuncts if measured else ()
+    return kept(plan, conjuncts, Metadata.STATISTICS, UNDECIDED)

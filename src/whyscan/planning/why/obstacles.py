@@ -323,9 +323,8 @@ def _uncounted(survivors: Survivors) -> Iterator[Obstacle]:
 def _settled(survivors: Survivors, imagined: Containers) -> tuple[Flags, Flags]:
     """The kept containers that other statistics would prune, and those they would call `all`."""
     plan = survivors.plan
-    statistics = imagined.without_nan() if plan.options.assume_no_nan else imagined
     decided = spread(plan.counted.decided, pa.array(survivors.files))
-    _, conjunction = truths(plan.predicate, statistics, plan.zone, decided)
+    _, conjunction = truths(plan.predicate, imagined, plan.zone, decided)
     return ~survivors.flags(conjunction.true), survivors.flags(matches_all(conjunction))
 
 

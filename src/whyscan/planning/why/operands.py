@@ -9,10 +9,10 @@ from __future__ import annotations
 from operator import add
 from typing import TYPE_CHECKING
 
-import numpy as np
 from msgspec import Struct
 
-from whyscan.planning.plan.judgement import Flags, flags
+from whyscan.planning.plan.judgement import UNDECIDED, flags
+from whyscan.planning.plan.replan import conjunct, kept
 from whyscan.planning.why.attribution import Share, share
 from whyscan.planning.why.pushdown import Class, FileOutcomes, class_of, recorded
 from whyscan.pruning.evaluate import evaluate
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from whyscan.planning.plan.scan_plan import PlanRequest, ScanPlan
-    from whyscan.pruning.containers import Containers
     from whyscan.tree.nodes import Expression
 
 PARTS_AT_MOST = 16
@@ -118,7 +117,7 @@ def _count(expression: Expression, plan: ScanPlan) -> PartCount:
     containers = evidence.files.containers.by_partition()
     truth = evaluate(expression, containers, plan.zone)
     settled = ~flags(truth.true, containers.count) | flags(matches_all(truth), containers.count)
-    stays = _stays(expression, plan)
+    stays = kept(plan, [conjunct(expression)], decided=UNDECIDED)
     unread = bool((~evidence.opened & stays).any()) or evidence.closed_files > 0
     return PartCount(
         FileOutcomes(
@@ -131,22 +130,3 @@ def _count(expression: Expression, plan: ScanPlan) -> PartCount:
         share(evidence, ~stays, at_least=unread),
         count_parts(expression, plan),
     )
-
-
-def _stays(expression: Expression, plan: ScanPlan) -> Flags:
-    """One flag per file: the expression may be TRUE in it."""
-    evidence = plan.evidence
-    if not plan.snapshot.footers_describe_files or evidence.row_groups is None:
-        return _true(expression, evidence.files.containers, plan)
-    stays = _true(expression, evidence.files.containers.by_partition(), plan)
-    groups = evidence.row_groups
-    opened = groups.opened.to_numpy()
-    stays_by_groups = np.zeros(evidence.files.count, np.bool_)
-    stays_by_groups[groups.owners.to_numpy()[_true(expression, groups.containers, plan)]] = True
-    stays[opened] &= stays_by_groups[opened]
-    return stays
-
-
-def _true(expression: Expression, containers: Containers, plan: ScanPlan) -> Flags:
-    containers = containers.without_nan() if plan.options.assume_no_nan else containers
-    return flags(evaluate(expression, containers, plan.zone).true, containers.count).copy()

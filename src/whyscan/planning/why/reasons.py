@@ -89,7 +89,7 @@ class Stays(Struct, frozen=True):
 def reasons(plan: ScanPlan, interpreted: Sequence[bool]) -> Why:
     """The reason of every kept file."""
     evidence = plan.counted
-    if not plan.snapshot.footers_describe_files:
+    if not evidence.footers_describe_files:
         at = evidence.examples
         stay = pa.array(at[np.flatnonzero(evidence.judgement.kept)])
         described = evidence.files.containers.of(plan.predicate.columns())

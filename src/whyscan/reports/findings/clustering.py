@@ -197,9 +197,8 @@ def _bounds(plan: ScanPlan, wanted: Ranges) -> FileBounds | None:
 
 def _may_be_nan(plan: ScanPlan, column: Column) -> bool:
     """Return whether some container may hold NaN."""
-    groups = plan.counted.row_groups
-    by_footer = plan.snapshot.footers_describe_files and groups is not None
-    containers = groups.containers if by_footer and groups else plan.counted.files.containers
+    groups = plan.counted.describing_groups
+    containers = plan.counted.files.containers if groups is None else groups.containers
     return bool(flags(containers.interval(column).nan, containers.count).any())
 
 

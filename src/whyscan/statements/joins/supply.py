@@ -6,7 +6,6 @@ from functools import partial, reduce
 from operator import add
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
@@ -162,10 +161,7 @@ def _levels(plan: ScanPlan, expression: Expression) -> _PartExtents:
 
 
 def _all_opened(plan: ScanPlan) -> bool:
-    opened = np.zeros(plan.evidence.files.count, np.bool_)
-    if plan.evidence.row_groups is not None:
-        opened[plan.evidence.row_groups.opened.to_numpy()] = True
-    return bool(opened[plan.evidence.judgement.kept].all())
+    return bool(plan.evidence.has_footer[plan.evidence.judgement.kept].all())
 
 
 def _of_level(level: Population, expression: Expression, plan: ScanPlan) -> Extent:
