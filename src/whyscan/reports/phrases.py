@@ -24,7 +24,8 @@ COLUMNS_NAMED = 8
 """If more columns than this have no statistics, they are counted and not named."""
 
 POINT_GATES = frozenset({"regression", "regression_bytes"})
-AT_MOST_GATES = frozenset({"max_files", "max_bytes"}) | POINT_GATES
+BYTE_GATES = frozenset({"max_bytes", "max_wasted"})
+AT_MOST_GATES = frozenset({"max_files", "drift"}) | BYTE_GATES | POINT_GATES
 
 
 def answer(report: Report) -> str:
@@ -267,7 +268,7 @@ def _exemption_text(assertion: Assertion) -> str:
 def _measure(gate: str, number: float | None) -> str:
     if number is None:
         return "unknown"
-    if gate == "max_bytes":
+    if gate in BYTE_GATES:
         return size(int(number))
     if gate in POINT_GATES:
         return f"{number:,.10g} points"

@@ -11,6 +11,7 @@ from whyscan.reports.view import (
     FactsBlock,
     FindingsBlock,
     Fold,
+    GatesBlock,
     GridBlock,
     Head,
     NamedValue,
@@ -64,6 +65,7 @@ def view(audit: Audit, shown: int) -> Blocks:
         ),
         _listed("entries of the workload that could not be explained", unparsed, shown),
         *(_query(rank, line) for rank, line in enumerate(audit.queries[:IN_FULL], 1)),
+        GatesBlock(audit.assertions),
         NotesBlock((*unchecked(audit), *(f"note: {note}" for note in audit.run.notes))),
         Fold("what this rests on", (_basis(audit),), detail=True),
     )
