@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from whyscan.cli import options, suggestions
 from whyscan.cli.baseline import against_baseline
 from whyscan.cli.formats import EXPLAIN_FORMS, LISTS_FILES, rendered
-from whyscan.cli.gates import gates_of_table
+from whyscan.cli.gates import gates_of_table, refuse_named_gates
 from whyscan.cli.progress import Progress
 from whyscan.cli.spark_session import MASTER, spark_session
 from whyscan.cli.startup import loading_the_parser, start_duckdb
@@ -142,8 +142,9 @@ def explain(arguments: ExplainArguments) -> int:
     if arguments.tables or arguments.resolve_joins:
         option = "--table" if arguments.tables else "--resolve-joins"
         raise UsageError(f"{option} goes with --sql", hint="without it, TABLE is the one table")
-    gates = gates_of_table(arguments)
-    report = _report(options.read_predicate(predicate), arguments).gated(gates)
+    refuse_named_gates(arguments)
+    report = _report(options.read_predicate(predicate), arguments)
+    report = report.gated(gates_of_table(arguments))
     if arguments.baseline is not None or arguments.update_baseline:
         report = against_baseline(report, " ".join(places), arguments)
     if arguments.redact:

@@ -17,18 +17,21 @@ if TYPE_CHECKING:
     from whyscan.statements.reports.gates import StatementGates
 
 
+def refuse_named_gates(arguments: GateOptions) -> None:
+    """Raise an error if a name stands before a threshold, because `explain TABLE` has one table."""
+    for name in _by_name(arguments):
+        if name is not None:
+            raise UsageError(
+                f"a gate is for {name!r}, which is a table of no statement",
+                hint="names before gates go with --sql",
+            )
+
+
 def gates_of_table(arguments: GateOptions) -> Gates:
-    """Return the gates of `explain TABLE`; a name before a threshold is an error there."""
+    """Return the gates of `explain TABLE`."""
     from whyscan.reports.gates import Gates
 
-    by_name = _by_name(arguments)
-    gates = by_name.pop(None)
-    for name in by_name:
-        raise UsageError(
-            f"a gate is for {name!r}, which is a table of no statement",
-            hint="names before gates go with --sql",
-        )
-    return convert(gates, Gates)
+    return convert(_by_name(arguments)[None], Gates)
 
 
 def gates_of_statement(arguments: GateOptions) -> StatementGates:
