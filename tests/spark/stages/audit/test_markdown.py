@@ -58,8 +58,15 @@ def test_a_comment_has_room_for_thousands_of_long_queries_and_the_rest_is_counte
     text = markdown(found)
 
     assert len(text) < ROOM
-    assert "… and 2,0" in text
-    assert text.count("more: --format json has all of them") >= 4
+    lists = re.split(r"… and ([0-9,]+) more: --format json has all of them", text)
+    ranking, more_queries = lists[0], int(lists[1].replace(",", ""))
+    assert len(re.findall(r"(?m)^\| +[0-9]+ +\|", ranking)) + more_queries == 2_040
+    for title, number in (
+        ("tables that could not be read", 100),
+        ("entries of the workload that could not be explained", 100),
+    ):
+        listed, more = re.split(rf"\*\*{title}: {number}\*\*", text)[1].split("… and ", 1)
+        assert listed.count("\n- ") - 1 + int(more.split()[0]) == number
 
 
 def test_nothing_that_it_quotes_is_markup():
