@@ -165,7 +165,7 @@ def test_delta_answers_what_its_log_records_to_the_last_digit(tmp_path):
         # The least is in another file; whether a row that is left has the greatest nobody knows.
         (4, 0, "min(x)", (1,)),
         (4, 0, "max(x)", "x may go beyond the values that bounds are sure of"),
-        (4, 0, "count(x)", "nobody counted in how many of the matching rows x is NULL"),
+        (4, 0, "count(x)", "no metadata says in how many of the matching rows x is NULL"),
         (20, 0, "count(*), count(x), max(x)", (15, 8, 5)),
     ],
 )

@@ -142,7 +142,7 @@ def _require_server(address: str) -> None:
         grpc.channel_ready_future(channel).result(timeout=_ANSWERS_WITHIN)
     except grpc.FutureTimeoutError:
         raise WhyscanError(
-            f"nobody answers at {shown}, in {_ANSWERS_WITHIN} seconds",
+            f"no server answers at {shown} within {_ANSWERS_WITHIN} seconds",
             hint="a server of Spark Connect is started by sbin/start-connect-server.sh",
         ) from None
     finally:

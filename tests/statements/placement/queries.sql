@@ -38,7 +38,7 @@ orders orders: month = 1
   ^ r.user_id = 12: it is recursive
 orders o: month = 2
   ^ r.user_id = 12: it is recursive
-  ^ o.user_id = r.user_id + 2: a name in it may be a column of what nobody described
+  ^ o.user_id = r.user_id + 2: a name in it may be a column of a table without a schema
 
 == views before the statement
 -- spark

@@ -61,7 +61,7 @@ def _compressed(codec, data):
 def test_an_unknown_codec_is_refused():
     from whyscan.tables.iceberg.codecs import inflate
 
-    with pytest.raises(CorruptFile, match="'zip', which nobody here knows"):
+    with pytest.raises(CorruptFile, match="'zip', which whyscan cannot read"):
         inflate("zip", b"", 10, "m.avro")
 
 

@@ -256,7 +256,7 @@ def _present(level: _ExpressionLevel, rows: Literal | Unproven) -> Literal | Unp
         return rows
     nulls = np.where(level.null, level.nulls, 0)
     if (level.present & ~(level.whole & (nulls != UNCOUNTED))).any():
-        return Unproven(f"nobody counted in how many of the matching rows {level.name} is NULL")
+        return Unproven(f"no metadata says in how many of the matching rows {level.name} is NULL")
     return Literal(int((level.rows - nulls)[level.present].sum()), BIGINT)
 
 

@@ -99,7 +99,7 @@ class Frame(Struct, frozen=True, dict=True):
     def _unresolved(self, problem: UnknownColumn) -> str:
         """The reason why a name may be a column of a source without a schema; else an error."""
         if any(not source.fields for source in self.visible.values()):
-            return "a name in it may be a column of what nobody described"
+            return "a name in it may be a column of a table without a schema"
         names = [field.name for source in self.sources.values() for field in source.fields]
         text, span = self.scope.syntax.text, problem.span
         name = "" if span is None else text[span.start : span.end].split(".")[-1]

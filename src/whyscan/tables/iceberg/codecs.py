@@ -24,7 +24,7 @@ def inflate(codec: str, compressed: bytes, limit: int, path: str) -> bytes:
     """The uncompressed bytes of a block; raises Overflow if there are more than `limit`."""
     codec_function = _CODECS.get(codec)
     if codec_function is None:
-        raise CorruptFile(path, f"it is compressed with {codec!r}, which nobody here knows")
+        raise CorruptFile(path, f"it is compressed with {codec!r}, which whyscan cannot read")
     try:
         inflated = codec_function(compressed, limit)
     except Overflow:
