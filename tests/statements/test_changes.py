@@ -71,7 +71,7 @@ def test_a_file_that_goes_whole_is_not_read():
 
 
 def test_a_change_that_reads_nothing_says_what_goes():
-    text = repr(explained("DELETE FROM t WHERE month = 3"))
+    text = str(explained("DELETE FROM t WHERE month = 3"))
 
     assert text.startswith("reads nothing: delete removes 2 files (10 kB, 100 rows) whole\n")
 
