@@ -68,7 +68,7 @@ def test_the_option_is_the_limit_while_a_command_runs(monkeypatch, tmp_path, com
         seen.append(budget.limit())
         raise TooLarge("f", "this test ends here")
 
-    monkeypatch.setattr(f"whyscan.cli.{command}.open_table", open_table)
+    monkeypatch.setattr("whyscan.cli.options.open_table", open_table)
     where = () if command == "stats" else ("-w", "a = 1")
     ran = whyscan(command, "t", *where, "--memory", "20MiB", cwd=tmp_path)
     assert (ran.code, seen, budget.limit()) == (3, [20 << 20], 1 << 30)
@@ -84,7 +84,7 @@ def test_a_command_without_memory_left_says_so(monkeypatch, tmp_path):
     def open_table(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr("whyscan.cli.stats.open_table", open_table)
+    monkeypatch.setattr("whyscan.cli.options.open_table", open_table)
     ran = whyscan("stats", "t", cwd=tmp_path)
     assert ran.code == 3
     assert ran.err.startswith("error: the machine has no memory left")
