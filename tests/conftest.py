@@ -26,7 +26,12 @@ settings.register_profile(
     print_blob=True,
     max_examples=int(os.environ.get("WHYSCAN_EXAMPLES", "5000")),
 )
-settings.load_profile("long" if "WHYSCAN_EXAMPLES" in os.environ else "whyscan")
+# `make check` takes the first examples of each property only.
+settings.register_profile("quick", settings.get_profile("whyscan"), max_examples=20)
+if "WHYSCAN_QUICK" in os.environ:
+    settings.load_profile("quick")
+else:
+    settings.load_profile("long" if "WHYSCAN_EXAMPLES" in os.environ else "whyscan")
 
 
 @pytest.fixture(autouse=True, scope="session")

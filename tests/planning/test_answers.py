@@ -31,6 +31,7 @@ from whyscan.tree.types import DOUBLE, INT, STRING
 ROWS = MetadataAggregate(Function.COUNT)
 
 
+@pytest.mark.slow
 @given(cases(), st.sampled_from(Function))
 @tried(500)
 def test_an_answer_is_what_the_rows_say(case, function):
@@ -43,6 +44,7 @@ def test_an_answer_is_what_the_rows_say(case, function):
         assert list(found.plan) == []
 
 
+@pytest.mark.slow
 @given(cases())
 @tried(200)
 def test_a_count_of_rows_is_what_there_is(case):

@@ -87,6 +87,7 @@ def assert_same(found: Any, expected: Any) -> None:
         assert [f.tolist() for f in mine] == [f.tolist() for f in theirs], name
 
 
+@pytest.mark.slow
 @tried(300)
 @given(judgements())
 def test_block_by_block_is_one_by_one(judgement):

@@ -145,6 +145,7 @@ def _condition(dice: Dice) -> str:
     )
 
 
+@pytest.mark.slow
 @tried(150)
 @given(tables(), predicates(), st.sampled_from(["files", "row-groups", "auto"]), st.booleans())
 def test_a_report_by_groups_is_the_report_by_files(table, text, depth, assume_no_nan):

@@ -252,6 +252,7 @@ def conditions(draw):
     return name, draw(st.sampled_from(TRANSFORMS[name])), draw(combined(name))
 
 
+@pytest.mark.slow
 @given(conditions())
 @settings(max_examples=400, deadline=None)
 def test_what_is_decided_splits_no_partition_of_a_dense_domain(drawn):

@@ -173,6 +173,7 @@ def test_every_function_that_is_run_is_compared_with_spark() -> None:
     assert compared | {"rlike"} == translated
 
 
+@pytest.mark.spark
 @pytest.mark.xdist_group("spark")
 @pytest.mark.parametrize("beyond", [False, True], ids=["printable", "beyond"])
 def test_duckdb_answers_as_spark_does(spark: SparkSession, *, beyond: bool) -> None:
@@ -250,6 +251,7 @@ def test_text_in_the_predicate_beyond_printable_ascii_is_not_sent(tmp_path: Path
     assert whyscan.open(str(tmp_path)).explain(sql).to_dict()["levels"][0]["kept"] == 1
 
 
+@pytest.mark.spark
 @pytest.mark.xdist_group("spark")
 def test_spark_says_true_where_duckdb_says_false(spark: SparkSession) -> None:
     table = pa.table({"q": ["abc"]})

@@ -44,6 +44,7 @@ def check(case: Case, key: SortKey, rows: int, offset: int) -> None:
 ROWS = st.integers(0, 4)
 
 
+@pytest.mark.slow
 @given(cases(), st.booleans(), st.booleans(), ROWS, st.integers(0, 2))
 @tried(400)
 def test_the_first_rows_are_those_of_the_whole_table(case, descending, nulls_first, rows, offset):
@@ -57,6 +58,7 @@ def test_they_are_by_an_expression_too(case, descending, nulls_first, rows):
     check(case, SortKey(halved, descending, nulls_first), rows, 0)
 
 
+@pytest.mark.slow
 @given(cases(), ROWS, st.integers(0, 2))
 @tried(300)
 def test_without_an_order_the_files_that_are_left_have_the_rows(case, rows, offset):

@@ -56,6 +56,7 @@ NESTED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", NESTED.values(), ids=NESTED.keys())
 def test_what_people_nest_binds(text):
     rendered = to_sql(bind(text, EVENTS).expression)
@@ -68,6 +69,7 @@ CHAINS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "kind"), CHAINS.values(), ids=CHAINS.keys())
 def test_long_chains_are_flat(text, kind):
     expression = bind(text, EVENTS).expression
@@ -84,6 +86,7 @@ LISTS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", LISTS.values(), ids=LISTS.keys())
 def test_fifty_thousand_values_are_one_list(text):
     expression = bind(text, EVENTS).expression

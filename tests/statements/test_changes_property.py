@@ -39,6 +39,7 @@ def changes(draw) -> tuple[str, list[int]]:
     return sql, [target, *queries.occurrences]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("resolve", [False, True], ids=["static", "resolved"])
 @given(changes(), st.integers(0, WORLDS - 1))
 @settings(

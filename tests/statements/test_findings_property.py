@@ -117,6 +117,7 @@ def joins(draw) -> str:
     return f"SELECT * FROM a {kind} b ON {equality}{{}}{on}{where}"
 
 
+@pytest.mark.slow
 @given(joins())
 @tried(80)
 def test_a_condition_that_is_said_to_change_no_row_changes_none(statement):

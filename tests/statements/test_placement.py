@@ -67,6 +67,7 @@ def test_a_constant_keeps_the_files_that_an_expression_of_it_leaves(on, where, e
     assert next(files(scan) for scan in report.scans if scan.alias == "a") == expected
 
 
+@pytest.mark.slow
 def test_a_chain_of_three_hundred_tables_is_pruned_at_its_far_end(tables):
     joins = " ".join(f"JOIN orders t{n} ON t{n}.id = t{n - 1}.id" for n in range(1, 300))
     report = whyscan.explain_sql(
@@ -76,6 +77,7 @@ def test_a_chain_of_three_hundred_tables_is_pruned_at_its_far_end(tables):
     assert len(report.scans) == 300
 
 
+@pytest.mark.slow
 def test_a_union_of_five_hundred_branches_is_filtered_in_each(tables):
     branches = " UNION ALL ".join(["SELECT item_id AS k FROM items"] * 500)
     report = whyscan.explain_sql(f"SELECT k FROM ({branches}) x WHERE k = 3", tables)

@@ -104,6 +104,7 @@ def test_a_trap_gives_the_same_rows(worlds, sql, number, resolve):
     check(worlds(number), sql, names, resolve)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("resolve", [False, True], ids=["static", "resolved"])
 @given(statements(), st.integers(0, WORLDS - 1))
 @settings(suppress_health_check=list(HealthCheck), max_examples=EXAMPLES)

@@ -63,7 +63,9 @@ def _span(dice: Random, changes: list[int]) -> Span:
 
 def many(test: Callable[..., None]) -> Callable[..., None]:
     """A seed makes a batch: the law is vectorised, so its cases come in batches too."""
-    few = settings(max_examples=settings.default.max_examples // 100, phases=[Phase.generate])
+    few = settings(
+        max_examples=max(1, settings.default.max_examples // 100), phases=[Phase.generate]
+    )
     return few(given(seed=st.integers(0, 2**32))(test))
 
 
