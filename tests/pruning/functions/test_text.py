@@ -88,6 +88,13 @@ def test_format_string_writes_what_java_and_python_write(arguments, text):
         assert (result.lower.as_py(), result.upper.as_py(), result.raises) == (text, text, False)
 
 
+def test_translate_to_nul_is_unknown_because_spark_removes_the_letter():
+    arguments = [literal(a) for a in ("abc", "ab", "x\0")]
+    result = apply(Call("translate", (), STRING), arguments, UTC)
+    assert not result.lower.is_valid
+    assert not result.upper.is_valid
+
+
 @pytest.mark.parametrize("count", [2, 3])
 @some
 @given(seed=seeds)

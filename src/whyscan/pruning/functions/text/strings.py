@@ -196,8 +196,13 @@ def _initcap_of(text: str) -> str | None:
     return " ".join(w.capitalize() for w in text.split(" ")) if text.isascii() else None
 
 
-def _translate_of(text: str, old: str, new: str) -> str:
-    """Letter by letter. A letter without a partner is removed; its first partner counts."""
+def _translate_of(text: str, old: str, new: str) -> str | None:
+    """Letter by letter. A letter without a partner is removed; its first partner counts.
+
+    Spark removes a letter whose partner is NUL (measured). Other engines may keep it: unknown.
+    """
+    if "\0" in new:
+        return None
     partner = {letter: new[at : at + 1] for at, letter in reversed(list(enumerate(old)))}
     return "".join(partner.get(letter, letter) for letter in text)
 
