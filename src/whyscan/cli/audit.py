@@ -45,7 +45,7 @@ class AuditArguments(options.QueryOptions, frozen=True, kw_only=True):
     lineage: Path | None
 
 
-@click.command(short_help="Which bytes a workload wastes, query by query.")
+@click.command(short_help="Show which bytes a workload wastes, query by query.")
 @click.option(
     "--workload",
     "logs",
@@ -124,7 +124,7 @@ class AuditArguments(options.QueryOptions, frozen=True, kw_only=True):
 )
 @options.with_options(AuditArguments)
 def audit(arguments: AuditArguments) -> int:
-    """What every query of a workload reads of its tables, and how much it wastes.
+    """Show what every query of a workload reads of its tables, and how much it wastes.
 
     Queries are ranked by the bytes that they waste, times how often they ran. Nothing but
     metadata is read. One query or table that fails is listed, and does not stop the others.

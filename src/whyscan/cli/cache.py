@@ -7,7 +7,9 @@ import click
 from whyscan.cli.output import write
 
 
-@click.group(invoke_without_command=True, short_help="The local cache of remote metadata.")
+@click.group(
+    invoke_without_command=True, short_help="Show or clear the local cache of remote metadata."
+)
 @click.pass_context
 def cache(context: click.Context) -> None:
     """Say what the cache of remote metadata holds; WHYSCAN_CACHE_SIZE bounds it."""

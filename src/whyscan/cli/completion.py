@@ -19,7 +19,7 @@ zsh   ~/.zshrc, after compinit    eval "$(whyscan completion zsh)"
 fish  ~/.config/fish/config.fish  whyscan completion fish | source"""
 
 
-@click.command(short_help="Completion for bash, zsh or fish.", epilog=HOW)
+@click.command(short_help="Print the completion script for bash, zsh or fish.", epilog=HOW)
 @click.argument("shell", type=click.Choice(list(SHELLS)))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:

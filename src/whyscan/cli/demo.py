@@ -92,7 +92,7 @@ TOUR = (
 )
 
 
-@click.command(short_help="A small lake in a folder, and a walk through it.")
+@click.command(short_help="Write a small lake into a folder, and walk through it.")
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("whyscan-demo"))
 @click.option("--force", is_flag=True, help="Write into a folder that is not empty.")
 @click.option(

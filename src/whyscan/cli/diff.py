@@ -36,7 +36,7 @@ class DiffArguments(options.QueryOptions, frozen=True, kw_only=True):
     max_regression_bytes: float | None
 
 
-@click.command(short_help="What changed between two tables or versions.")
+@click.command(short_help="Show what changed between two tables or versions.")
 @click.argument("table", metavar="TABLE", shell_complete=suggestions.places)
 @click.argument("other", metavar="[OTHER]", required=False, shell_complete=suggestions.places)
 @click.option(
@@ -64,7 +64,7 @@ class DiffArguments(options.QueryOptions, frozen=True, kw_only=True):
 )
 @options.with_options(DiffArguments)
 def diff(arguments: DiffArguments) -> int:
-    """What a predicate reads of TABLE and of OTHER, and what changed.
+    """Show what a predicate reads of TABLE and of OTHER, and what changed.
 
     With --from and --to, two versions of TABLE: a Delta version, an Iceberg snapshot id, a branch
     or tag, or a time.

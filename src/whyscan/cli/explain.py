@@ -48,7 +48,8 @@ class ExplainArguments(options.GateOptions, frozen=True, kw_only=True):
 
 
 @click.command(
-    cls=options.WithColumnsOfStatistics, short_help="Which files a predicate reads, and why."
+    cls=options.WithColumnsOfStatistics,
+    short_help="Explain which files a predicate reads, and why.",
 )
 @click.argument("places", metavar="[TABLE]...", nargs=-1, shell_complete=suggestions.places)
 @options.predicate(required=False)
@@ -107,7 +108,7 @@ class ExplainArguments(options.GateOptions, frozen=True, kw_only=True):
 @MASTER
 @options.with_options(ExplainArguments)
 def explain(arguments: ExplainArguments) -> int:
-    """Which files and row groups PREDICATE reads, which it skips, and why.
+    """Explain which files and row groups PREDICATE reads, which it skips, and why.
 
     TABLE is a Delta or Iceberg table, a metadata.json, a folder of Parquet files, a quoted
     glob, or several files, local or in a store; or catalog.namespace.table.

@@ -30,7 +30,7 @@ class InventoryArguments(options.StorageOptions, frozen=True, kw_only=True):
     redact: bool
 
 
-@click.command(short_help="A lake's files and their statistics as a table.")
+@click.command(short_help="Write a lake's files and their statistics as a table.")
 @click.argument(
     "places",
     metavar="TABLE...",

@@ -22,7 +22,7 @@ class StatsArguments(options.VersionOptions, frozen=True, kw_only=True):
     output: Path | None
 
 
-@click.command(short_help="Which columns of a table prune, and how it is organised.")
+@click.command(short_help="Show which columns of a table prune, and how it is organised.")
 @click.argument("table", metavar="TABLE", shell_complete=suggestions.places)
 @click.argument("columns", metavar="[COLUMN]...", nargs=-1)
 @options.VERSION
@@ -33,7 +33,7 @@ class StatsArguments(options.VersionOptions, frozen=True, kw_only=True):
 @options.REDACT
 @options.with_options(StatsArguments)
 def stats(arguments: StatsArguments) -> None:
-    """How TABLE is organised: bounds, overlap, file sizes; the columns that prune best first.
+    """Show how TABLE is organised: bounds, overlap, file sizes; the columns that prune best first.
 
     COLUMNs are those to measure, all by default. Nothing but metadata is read.
     """

@@ -58,7 +58,7 @@ class VerifyArguments(options.TableOptions, frozen=True, kw_only=True):
     output: Path | None
 
 
-@click.command(short_help="Plans and statistics against the rows, and against real engines.")
+@click.command(short_help="Compare plans and statistics with the rows and real engines.")
 @click.argument("places", metavar="[TABLE]...", nargs=-1, shell_complete=suggestions.places)
 @click.option(
     "-w",
@@ -129,7 +129,7 @@ class VerifyArguments(options.TableOptions, frozen=True, kw_only=True):
 @options.REDACT
 @options.with_options(VerifyArguments)
 def verify(arguments: VerifyArguments) -> int:
-    """Hold the plans of PREDICATEs, and the statistics of TABLE, against its rows.
+    """Compare the plans of PREDICATEs, and the statistics of TABLE, with its rows.
 
     Spark reads every data file once and judges every row. A container that was dropped and holds
     a matching row, one called `all` that holds another, a statistic that the rows contradict: each
