@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 
+import msgspec
 import pytest
 
 from support.formats import fragment, markdown, page, text
@@ -103,14 +104,33 @@ def test_a_report_ends_with_a_line_break_and_begins_with_its_answer(made):
     assert all(made.endswith("\n") for made in (text(report), markdown(report), page(report)))
 
 
-@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("width", [60, 80, 120])
 def test_no_line_is_wider_than_the_page(width):
     both = "country = 'DE' AND age > 40"
     sides = explain(users(), both, verbose=True), explain(delta_users(), both, verbose=True)
-    for report in (compare(*sides), profile(users(), full=False)):
+    # The columns of statistics are wider than 60 characters without the names of the columns.
+    wide = () if width < 80 else (profile(users(), full=False),)
+    for report in (*sides, compare(*sides), *wide):
         lines = text(report, Page(width)).splitlines()
         assert [line for line in lines if columns(line) > width] == []
 
 
+def test_the_repr_is_the_answer_on_one_line(made):
+    report = made("t")
+
+    assert repr(report) == f"<{type(report).__name__}: {report.view()[0].sentence}>"
+    assert "\n" not in repr(report)
+
+
 def test_ascii_pages_hold_ascii_alone(made):
     assert text(made("t"), Page(unicode=False)).isascii()
+
+
+def test_an_inventory_shows_only_columns_that_have_a_value():
+    shown = text(inventory("events"))
+
+    assert " manifests  files  row groups " in shown
+    without = msgspec.structs.replace(inventory("e").tables[0].row, row_groups=None)
+    read = InventoriedTable("e", "e", "read", without)
+    run = InventoryRun((read,), "e", "e", "parquet", "f", 1.0)
+    assert " manifests  files  bytes " in text(run)

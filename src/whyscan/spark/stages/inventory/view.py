@@ -42,7 +42,7 @@ def view(run: InventoryRun) -> Blocks:
                 NamedValue("tables", NameSpan(run.tables_at), beside=run.form),
             )
         ),
-        Section("Tables", (GridBlock(HEADS, tuple(map(_row, run.tables))),), quiet=True),
+        Section("Tables", (_tables(run),), quiet=True),
         Section("failed", (NotesBlock(tuple(_failed(run))),), tone=Tone.BAD),
         Section("without row groups", (NotesBlock(tuple(_unopened(run))),), tone=Tone.WARN),
     )
@@ -57,6 +57,15 @@ def _answer(run: InventoryRun) -> str:
         parts.append(f"{len(run.failed):,} failed")
     tables = counted(len(states), "table")
     return f"{counted(containers, 'container')} of {tables}: {', '.join(parts)}"
+
+
+def _tables(run: InventoryRun) -> GridBlock:
+    """Return a row for each table, without the columns that are empty in every row."""
+    rows = [_row(line) for line in run.tables]
+    filled = [at for at in range(len(HEADS)) if any(row[at] for row in rows)]
+    return GridBlock(
+        tuple(HEADS[at] for at in filled), tuple(tuple(row[at] for at in filled) for row in rows)
+    )
 
 
 def _row(line: InventoriedTable) -> GridRow:
