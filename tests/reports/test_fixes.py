@@ -656,6 +656,8 @@ def test_small_files_of_different_partitions_stay_apart(partitions, after):
     entry = finding(table, "x = 5", "SMALL_FILES", depth="files")
 
     assert (entry and entry["effect"]["after"]) == after
+    if entry is not None:
+        assert entry["fix"].endswith(", at least one in each partition") is (partitions > 1)
 
 
 def test_large_files_are_not_small(tmp_path):

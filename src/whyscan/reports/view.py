@@ -163,7 +163,7 @@ class FilesBlock(Struct, frozen=True):
 
 
 class FindingsBlock(Struct, frozen=True):
-    """FindingsBlock; `change` is `new` or `gone` in a difference."""
+    """Findings; `change` is `new` or `gone` in a difference."""
 
     findings: tuple[Finding, ...]
     change: str | None = None

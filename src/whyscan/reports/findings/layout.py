@@ -136,12 +136,13 @@ def _small_files(facts: Facts) -> Iterator[Finding]:
     enough = int(np.maximum(np.ceil(weights / TARGET), 1).sum())
     if median >= SMALL or enough * 2 > len(sizes):
         return
+    each = ", at least one in each partition" if np.count_nonzero(weights) > 1 else ""
     yield Finding(
         Code.SMALL_FILES,
         Severity.INFO,
         f"the {counted(len(sizes), 'file')} to read are small: {size(median)} (median), "
         f"{size(weight)} together",
-        f"compact them: in files of {size(TARGET)} they would be {enough:,}",
+        f"compact them: in files of {size(TARGET)} they would be {enough:,}{each}",
         {"files": len(sizes), "median_bytes": median},
         effect=Effect("files", len(sizes), enough),
     )

@@ -88,7 +88,8 @@ def _less(report: StatementReport) -> str:
     least = sum(_with_joins(scan) for scan in report.scans)
     if least >= report.reading.kept:
         return ""
-    return f"; at most {counted(least, 'file')} with what joins supply"
+    files = f"at most {counted(least, 'file')}" if least else "no file"
+    return f"; {files} with what joins supply"
 
 
 def _with_joins(scan: ScanReport) -> int:
