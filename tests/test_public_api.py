@@ -156,9 +156,14 @@ def results():
     yield table.explain(long)
 
 
+@pytest.fixture(scope="module")
+def all_results():
+    return list(results())
+
+
 @pytest.mark.parametrize("number", range(9))
-def test_a_repr_is_a_few_lines(number):
-    result = list(results())[number]
+def test_a_repr_is_a_few_lines(all_results, number):
+    result = all_results[number]
 
     assert type(result).__name__ in repr(result)
     assert len(repr(result)) <= LONGEST_REPR
