@@ -9,6 +9,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from whyscan.cli.spark_session import ENDING
 from whyscan.spark import session
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ INTERPRETED = {
 
 def start(folder: Path, more: Mapping[str, str] | None = None) -> SparkSession:
     """A quiet local session whose every file is in `folder`; `more` are settings besides."""
+    ENDING.wait()  # a command that ran in this process may still end its own
     settings = {
         "spark.sql.shuffle.partitions": "2",
         "spark.databricks.delta.snapshotPartitions": "2",

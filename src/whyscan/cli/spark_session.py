@@ -49,7 +49,7 @@ def spark_session(master: str | None, *, formats: bool = False) -> Iterator[Spar
     show_pandas()
     from whyscan.spark import session
 
-    _ENDING.wait()
+    ENDING.wait()
     before = _running()
     # Py4J logs an interrupted call with its traceback; the command prints one line for it.
     logging.getLogger().addHandler(logging.NullHandler())
@@ -60,7 +60,7 @@ def spark_session(master: str | None, *, formats: bool = False) -> Iterator[Spar
             yield spark
         finally:
             if before is None and _is_of_this_machine(spark):
-                _ENDING.begin(spark)
+                ENDING.begin(spark)
             elif before is None:
                 spark.stop()
 
@@ -123,7 +123,7 @@ class _Ending:
             self._thread.join()
 
 
-_ENDING = _Ending()
+ENDING = _Ending()
 
 
 def _running() -> SparkSession | None:
