@@ -72,6 +72,8 @@ if TYPE_CHECKING:
 
     from whyscan.tree.nodes import Expression
 
+pytestmark = pytest.mark.slow
+
 OF_TIME = {function.name for function in TEMPORAL}
 DECIMAL = DecimalType(9, 2)
 COLUMNS: dict[str, Type] = {
