@@ -200,6 +200,28 @@ def test_workers_import_the_installed_pyspark_and_that_of_the_archive_where_ther
     assert (cached == "0") is (not flags)
 
 
+GONE = """
+import sys
+from whyscan.spark.daemon import quiet
+
+@quiet
+def work(name):
+    raise {"pipe": BrokenPipeError, "reset": ConnectionResetError, "bug": KeyError}[name]()
+
+work(sys.argv[1])
+"""
+
+
+@pytest.mark.parametrize(("why", "told"), [("pipe", ""), ("reset", ""), ("bug", "KeyError")])
+def test_a_worker_whose_spark_is_gone_ends_without_a_word(why, told):
+    done = subprocess.run(
+        [sys.executable, "-c", GONE, why], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr.strip().endswith(told)
+    assert bool(done.stderr) is bool(told)
+
+
 @pytest.mark.spark
 @pytest.mark.xdist_group("spark")
 def test_a_running_session_is_returned_as_it_is(spark):

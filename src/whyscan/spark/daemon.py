@@ -2,8 +2,8 @@
 
 Spark puts `pyspark.zip` and the jar of its core first on the import path of the workers, and each
 task reads the directories of both again: about 0.1 s of CPU a task, ten times the rest of a small
-task. In this process the installed pyspark is imported, as in the driver. Spark's modules stay as
-they are: `spark.python.daemon.module` is Spark's own setting.
+task. In this process the installed pyspark is imported, as in the driver. No module of Spark is
+changed: `spark.python.daemon.module` is Spark's own setting, and this process runs a copy.
 
     python -m whyscan.spark.daemon pyspark.worker
 """
@@ -13,7 +13,12 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from importlib.util import find_spec
+from functools import wraps
+from importlib.util import find_spec, module_from_spec
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _ARCHIVES = (".zip", ".jar")
 
@@ -21,11 +26,11 @@ _ARCHIVES = (".zip", ".jar")
 def main() -> None:
     """Fork a worker for each connection, until Spark closes the standard input."""
     leave_out_archives()
-    from pyspark import daemon
-
+    daemon = _copy_of("pyspark.daemon")
+    daemon.worker = quiet(daemon.worker)
     # Workers collect garbage after each task: the objects of this process are excluded.
     gc.freeze()
-    daemon.manager()  # type: ignore[no-untyped-call]
+    daemon.manager()
 
 
 def leave_out_archives() -> None:
@@ -39,6 +44,29 @@ def leave_out_archives() -> None:
         return
     for path in archives:
         sys.path_importer_cache.pop(path, None)
+
+
+def _copy_of(name: str) -> Any:
+    """A module of our own that runs the code of the module `name`."""
+    spec = find_spec(name)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"there is no {name}")
+    copy = module_from_spec(spec)
+    spec.loader.exec_module(copy)
+    return copy
+
+
+def quiet(work: Callable[..., int]) -> Callable[..., int]:
+    """Wrap a worker: it ends without a traceback if Spark has closed the connection."""
+
+    @wraps(work)
+    def working(*arguments: object) -> int:
+        try:
+            return work(*arguments)
+        except (BrokenPipeError, ConnectionResetError):
+            os._exit(1)
+
+    return working
 
 
 if __name__ == "__main__":
