@@ -90,6 +90,30 @@ TRAPS = (
        LEFT JOIN t4 ON t4.k = t1.k AND t4.v > 2""",
     "SELECT u FROM (SELECT unnest([k, v]) AS u FROM t1 WHERE k > 2) WHERE u > 4",
     "SELECT k FROM t1 WHERE random() < 2 AND k > 3",
+    # A row of totals has NULL for its keys, and is there without any row.
+    """SELECT k, (SELECT count(*) FROM t2 WHERE t2.k IS NOT DISTINCT FROM t1.k) FROM t1
+       WHERE t1.k > 5 GROUP BY ROLLUP(t1.k)""",
+    "SELECT sum(k), (SELECT sum(k) FROM t2) FROM t1 WHERE 1 = 0",
+    "SELECT sum(k) FROM t1 WHERE 1 = 0 HAVING (SELECT sum(k) FROM t2) > 1",
+    "SELECT * FROM (SELECT 5 AS c, count(*) AS n FROM t1 GROUP BY ROLLUP (c)) WHERE c IS NULL",
+    "SELECT * FROM (SELECT 5 AS c, count(*) AS n FROM t1 GROUP BY ROLLUP (1)) WHERE c IS NULL",
+    """SELECT * FROM (SELECT k, k + 1 AS j, count(*) FROM t1 GROUP BY k, ROLLUP (k + 1))
+       WHERE j IS NULL""",
+    # A subquery may stand wherever an expression may.
+    "SELECT k FROM t1 WHERE (SELECT max(k) FROM t3 WHERE t3.k = t1.k) IN (SELECT k FROM t2)",
+    "SELECT k FROM t1 ORDER BY k, v, s, d, x LIMIT (SELECT max(k) FROM t2)",
+    "(SELECT k FROM t1 ORDER BY ALL) LIMIT (SELECT count(DISTINCT k) FROM t3)",
+    "SELECT * FROM unnest((SELECT list(k) FROM t1))",
+    "SELECT t1.k, u FROM t1, unnest([(SELECT max(k) FROM t2), t1.k]) AS z(u)",
+    "SELECT * FROM range((SELECT max(k) FROM t1 WHERE k > 3))",
+    "SELECT * FROM (VALUES ((SELECT max(k) FROM t1)), (2)) AS w(c)",
+    "SELECT sum(k) OVER w FROM t1 WINDOW w AS (PARTITION BY (SELECT max(v) FROM t2))",
+    # One name for two columns: engines take the first, or refuse it.
+    "SELECT * FROM (SELECT k AS a, v AS a FROM t1) WHERE a IS NULL",
+    "SELECT * FROM (SELECT t1.*, t2.* FROM t1 JOIN t2 ON t1.v = t2.v) WHERE k IS NULL",
+    "SELECT -k AS k FROM t1 ORDER BY k + 1, v, s, d, x LIMIT 3",
+    "SELECT -k AS v FROM t1 ORDER BY v * 2, k, s, d, x LIMIT 3",
+    "SELECT * FROM (SELECT k FROM t1 UNION ALL BY NAME SELECT v, k FROM t2) WHERE k > 3",
 )
 
 EXAMPLES = int(os.environ.get("WHYSCAN_EXAMPLES", "30"))

@@ -50,6 +50,19 @@ SELECT month, status FROM orders GROUP BY CUBE (month, status) HAVING month = 3
 orders orders: -
   ^ orders.month = 3: it stands above GROUP BY
 
+== keys before GROUPING SETS
+-- spark
+SELECT month, status FROM orders GROUP BY month, status GROUPING SETS ((month), (status)) HAVING month = 3
+--
+orders orders: -
+  ^ orders.month = 3: it stands above GROUP BY
+
+== a constant that is a key of ROLLUP
+-- spark
+SELECT c FROM (SELECT 5 AS c, count(*) AS n FROM orders GROUP BY ROLLUP (c)) x WHERE c IS NULL
+--
+orders orders: -
+
 == a key of GROUPING SETS
 -- spark
 SELECT month, status FROM orders GROUP BY GROUPING SETS ((month), (status)) HAVING month = 3

@@ -22,7 +22,7 @@ from whyscan.tree.rewrite import substituted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from whyscan.statements.sql.relations import Combined, Join, Output, Query, Select
+    from whyscan.statements.sql.relations import Combined, Join, Query, Select
     from whyscan.tree.nodes import Expression, Path
 
 
@@ -58,12 +58,12 @@ def outward(fact: Fact, output_columns: dict[Path, Column]) -> Fact | None:
     return Fact(expression, fact.written, None, fact.origin, fact.via)
 
 
-def constants(outputs: Sequence[Output], key: str) -> list[Fact]:
+def constants(select: Select, key: str) -> list[Fact]:
     """Facts from constant outputs: `SELECT 5 AS k` gives k = 5."""
     facts = []
-    for output in outputs:
+    for output in select.outputs:
         value = output.expression
-        if isinstance(value, Literal) and value.value is not None:
+        if isinstance(value, Literal) and value.value is not None and one_per_group(value, select):
             column = Column((key, output.name), value.type)
             equal = Comparison(Comparator.EQUAL, column, value)
             facts.append(Fact(equal, output.name, None, Origin.SPREAD))
@@ -80,9 +80,9 @@ def inward(fact: Fact, key: str, select: Select) -> tuple[Fact | None, str]:
     if any(expression is None for expression in expressions):
         return None, "it is computed from many rows, or by what is not understood"
     values = [expression for expression in expressions if expression is not None]
-    if select.groups is not None and not _all_covered(values, select.groups):
+    if not all(one_per_group(value, select) for value in values):
         return None, "it stands above GROUP BY"
-    if not all(_all_covered(values, keys) for keys in select.partitions):
+    if not all(_covered(value, keys) for keys in select.partitions for value in values):
         return None, "it stands above a window function"
 
     def change(column: Column) -> Expression | None:
@@ -125,16 +125,26 @@ def by_position(fact: Fact, key: str, query: Combined, side: Query) -> Fact | No
 
 def through_windows(fact: Fact, select: Select) -> bool:
     """Whether a fact is the same for all rows of a partition, in every window."""
-    return all(covered(fact.expression, keys) for keys in select.partitions)
+    return all(_covered(fact.expression, keys) for keys in select.partitions)
 
 
-def _all_covered(values: Sequence[Expression], keys: Sequence[Expression]) -> bool:
-    return all(covered(value, keys) for value in values)
+def one_per_group(expression: Expression, select: Select) -> bool:
+    """Whether an expression has the same value for a group as for each row of the group."""
+    return select.groups is None or _covered(expression, select.groups, select.rolled_up)
 
 
-def covered(expression: Expression, keys: Sequence[Expression]) -> bool:
-    """Whether rows with the same keys have the same value of the expression."""
-    if expression in keys or isinstance(expression, Literal):
+def _covered(
+    expression: Expression, keys: Sequence[Expression], null: Sequence[Expression] = ()
+) -> bool:
+    """Whether rows with the same keys have the same value of the expression.
+
+    No part of the expression may be one of `null`, which may be NULL instead of their value.
+    """
+    if expression in keys:
         return True
+    if expression in null:
+        return False
     inner = children(expression)
-    return bool(inner) and all(covered(part, keys) for part in inner)
+    if not inner:
+        return isinstance(expression, Literal)
+    return all(_covered(part, keys, null) for part in inner)

@@ -35,8 +35,8 @@ from whyscan.statements.placement.passing import (
     both_sides,
     by_position,
     constants,
-    covered,
     inward,
+    one_per_group,
     outward,
     paths,
     through_windows,
@@ -147,11 +147,10 @@ class Placement(Struct):
     def output_facts(self, query: Query, key: str) -> list[Fact]:
         """What is TRUE of the rows of a query, in terms of its output columns under `key`."""
         if isinstance(query, Combined):
+            if query.operator not in {"intersect", "except"}:
+                return []
             left = self.output_facts(query.left, key)
-            if query.operator == "except":
-                return left
-            right = self._renamed(query, key)
-            return [*left, *right] if query.operator == "intersect" else []
+            return left if query.operator == "except" else [*left, *self._renamed(query, key)]
         output_columns: dict[Path, Column] = {}
         for output in query.outputs:
             grouped = query.groups is None or output.expression in query.groups
@@ -161,11 +160,7 @@ class Placement(Struct):
                 )
         inside = self._spread(self.inside(query))
         outer_facts = (outward(inner_fact, output_columns) for inner_fact in inside)
-        return [*(f for f in outer_facts if f is not None), *constants(query.outputs, key)]
-
-    def _shared(self, query: Combined, key: str) -> list[Fact]:
-        """What is TRUE of the rows on either side that matter to an INTERSECT or EXCEPT."""
-        return [] if query.operator == "union" else self.output_facts(query, key)
+        return [*(f for f in outer_facts if f is not None), *constants(query, key)]
 
     def _renamed(self, query: Combined, key: str) -> list[Fact]:
         """The facts of the right side, with the column names of the left side."""
@@ -220,20 +215,16 @@ class Placement(Struct):
         """
         passing = [
             *(fact for fact in outer_facts if query.barrier is None),
-            *self._shared(query, key),
+            *self.output_facts(query, key),
         ]
         if query.barrier is not None:
             self._stay(query, key, outer_facts, query.barrier)
-        pairs = list(zip(query.outputs, query.left.outputs, query.right.outputs, strict=False))
         for side in (query.left, query.right):
             inner = [by_position(fact, key, query, side) for fact in passing]
             chosen = None
             if needed is not None and query.narrows:
-                chosen = {
-                    (left if side is query.left else right).name
-                    for output, left, right in pairs
-                    if output.name in needed
-                }
+                pairs = zip(query.outputs, side.outputs, strict=True)
+                chosen = {same.name for output, same in pairs if output.name in needed}
             self.query(side, key, [f for f in inner if f is not None], around, chosen)
 
     def _select(
@@ -265,9 +256,7 @@ class Placement(Struct):
 
     def _from_above(self, select: Select) -> list[Fact]:
         """The conditions of HAVING and QUALIFY that hold for whole groups and whole partitions."""
-        having = [
-            f for f in self._facts(select.having) if covered(f.expression, select.groups or ())
-        ]
+        having = [f for f in self._facts(select.having) if one_per_group(f.expression, select)]
         if select.groups is not None:
             return having
         return having + [f for f in self._facts(select.qualify) if through_windows(f, select)]

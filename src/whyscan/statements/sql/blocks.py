@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
@@ -12,7 +13,14 @@ from whyscan.errors import SyntaxProblem
 from whyscan.predicate.syntax.parse import conjuncts, unwrapped
 from whyscan.statements.sql import clauses
 from whyscan.statements.sql.from_clause import FromClause
-from whyscan.statements.sql.outputs import combined_output, fields_of, values, widened_to_match
+from whyscan.statements.sql.outputs import (
+    combined_output,
+    fields_of,
+    outputs_by_name,
+    renamed,
+    values,
+    widened_to_match,
+)
 from whyscan.statements.sql.qualification import AMBIGUOUS
 from whyscan.statements.sql.relations import (
     Combined,
@@ -26,14 +34,14 @@ from whyscan.statements.sql.relations import (
     free_reads,
     joins,
 )
-from whyscan.statements.sql.subqueries import nested_queries, semi_join, with_comparison
+from whyscan.statements.sql.scopes import Frame
+from whyscan.statements.sql.subqueries import nested_queries, semi_join, subject_of, with_comparison
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from whyscan.predicate.binding.scope import Scope
     from whyscan.statements.sql.relations import Query, Tree
-    from whyscan.statements.sql.scopes import Frame
     from whyscan.statements.sql.table_names import Base
     from whyscan.tree.nodes import Path
 
@@ -67,32 +75,47 @@ class Builder(Struct):
             case exp.Select():
                 return self.select(node, views, outer)
             case exp.SetOperation():
-                return self.combined(node, views, outer)
+                return self._limited(self.combined(node, views, outer), node, views)
             case exp.Subquery() | exp.Paren():
                 inner = self.query(node.this, views, outer)
                 why = clauses.barrier(node)
-                return inner if why is None else replace(inner, barrier=why)
+                inner = inner if why is None else replace(inner, barrier=why)
+                return self._limited(inner, node, views)
             case exp.Values():
-                return values(node)
+                frame = Frame(self.scope, {}, outer)
+                return replace(values(node), nested=tuple(self._nested(node, views, frame)))
             case _:
                 raise SyntaxProblem(f"{node.key} is not a query", text=self.scope.syntax.text)
+
+    def _limited(self, query: Query, node: exp.Expr, views: Mapping[str, View]) -> Query:
+        """The query in a block of its own if subqueries stand in its LIMIT or OFFSET."""
+        frame = Frame(self.scope, {})
+        nested = [n for part in clauses.limits(node) for n in self._nested(part, views, frame)]
+        if not nested:
+            return query
+        around = renamed(SUBQUERY, self.key(SUBQUERY), query, fields_of(query), ())
+        return replace(around, nested=tuple(nested))
 
     def select(self, node: exp.Select, views: Mapping[str, View], outer: Frame | None) -> Select:
         """The block of a SELECT."""
         from_clause = FromClause(self, views, outer)
         tree, frame = from_clause.read(node)
+        groups, rolled_up = clauses.groups(node, frame), clauses.rolled_up(node, frame)
         tree, where, nested = self._where(node, tree, views, frame)
+        of_rows = groups is None or bool(groups and not rolled_up)
         for expression in clauses.expressions(node):
             frame.check(expression)
-            nested += self._nested(expression, views, frame)
+            nested += self._nested(expression, views, frame, sees_row=of_rows)
         on = [part for parts in from_clause.on.values() for part in parts]
-        nested += [n for part in on for n in self._nested(part, views, frame, sees_row=False)]
+        for part in (*on, *from_clause.functions, *clauses.limits(node)):
+            nested += self._nested(part, views, frame, sees_row=False)
         having, qualify = (self._conditions(node.args.get(k), frame) for k in ("having", "qualify"))
         return Select(
             tree=tree,
             where=tuple(where),
             outputs=tuple(self._outputs(node, frame)),
-            groups=clauses.groups(node, frame),
+            groups=groups,
+            rolled_up=rolled_up,
             having=having,
             qualify=qualify,
             partitions=clauses.partitions(node, frame),
@@ -117,6 +140,8 @@ class Builder(Struct):
             if joined is not None and tree is not None:
                 kind, source, conditions, exists = joined
                 tree = Join(kind, tree, source, conditions, exists)
+                compared = subject_of(part)
+                nested += [] if compared is None else self._nested(compared, views, frame)
             else:
                 condition = with_comparison(part, condition, frame)
                 nested += self._nested(part, views, frame, condition)
@@ -129,10 +154,14 @@ class Builder(Struct):
         """The block of UNION, INTERSECT or EXCEPT."""
         left = self.query(node.this, views, outer)
         right = self.query(node.expression, views, outer)
-        barrier = clauses.barrier(node)
         if node.args.get("by_name"):
-            barrier = "it is matched by name"
-        elif len(left.outputs) != len(right.outputs):
+            outputs = outputs_by_name(left, right)
+            why = "it is matched by name"
+            return Combined(
+                "by name", narrows=False, left=left, right=right, outputs=outputs, barrier=why
+            )
+        barrier = clauses.barrier(node)
+        if len(left.outputs) != len(right.outputs):
             raise SyntaxProblem(
                 f"{node.key.upper()} of {len(left.outputs)} and {len(right.outputs)} columns",
                 text=self.scope.syntax.text,
@@ -188,10 +217,12 @@ class Builder(Struct):
         return tuple(Condition(c.expression, c.sql, c.bare, c.fixed or why) for c in conditions)
 
     def _outputs(self, node: exp.Select, frame: Frame) -> Iterator[Output]:
+        """The columns of the result; a name that several columns have says nothing of a value."""
+        names = Counter(projection.alias_or_name for projection in node.expressions)
         for projection in node.expressions:
-            inner = projection.this if isinstance(projection, exp.Alias) else projection
-            reads = frame.reads(inner)
-            yield Output(projection.alias_or_name, frame.value(inner), reads)
+            name, inner = projection.alias_or_name, clauses.unaliased(projection)
+            value = frame.value(inner) if names[name] == 1 else None
+            yield Output(name, value, frame.reads(inner))
 
     def key(self, alias: str) -> str:
         """A key that no other source of the statement has."""

@@ -12,7 +12,7 @@ from whyscan.statements.sql.relations import Kind, OutputAggregate, RowLimit, So
 from whyscan.statements.sql.scopes import is_volatile, may_aggregate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from whyscan.statements.sql.scopes import Frame
     from whyscan.tree.nodes import Expression
@@ -68,19 +68,51 @@ def groups(node: exp.Select, frame: Frame) -> tuple[Expression, ...] | None:
     if group is None:
         having = node.args.get("having") is not None
         return () if having or any(map(may_aggregate, node.expressions)) else None
-    if group.args.get("totals") or _rolls_all_up(group):
+    if _sets_behind_keys(group):
         return ()
     keys = group.expressions
     if group.args.get("all"):
-        keys = [e for e in map(_unaliased, node.expressions) if not may_aggregate(e)]
+        keys = [e for e in map(unaliased, node.expressions) if not may_aggregate(e)]
+    return _values(keys, frame)
+
+
+def rolled_up(node: exp.Select, frame: Frame) -> tuple[Expression, ...]:
+    """The expressions of GROUP BY that are NULL in the rows of some grouping sets."""
+    group = node.args.get("group")
+    if group is None:
+        return ()
+    behind = _sets_behind_keys(group)
+    pending = [part for part in group.expressions if behind or isinstance(part, _SETS)]
+    keys = []
+    while pending:
+        part = unwrapped(pending.pop())
+        if isinstance(part, (*_SETS, exp.Tuple)):
+            pending += part.expressions
+        else:
+            keys.append(_output_of(part, node.expressions))
+    return _values(keys, frame)
+
+
+_SETS = (exp.Rollup, exp.Cube, exp.GroupingSets)
+
+
+def _sets_behind_keys(group: exp.Group) -> bool:
+    """Whether the grouping sets follow the keys: `GROUP BY a, b WITH ROLLUP`."""
+    return any(group.args.get(key) for key in ("totals", "rollup", "cube", "grouping_sets"))
+
+
+def _output_of(key: exp.Expr, outputs: Sequence[exp.Expr]) -> exp.Expr:
+    """The output that a key of a grouping set names by its position; else the key."""
+    position = _number(key)
+    if position is None or not 0 < position <= len(outputs):
+        return key
+    return unaliased(outputs[position - 1])
+
+
+def _values(keys: Iterable[exp.Expr], frame: Frame) -> tuple[Expression, ...]:
+    """The expressions that are understood."""
     values = (frame.value(unwrapped(key)) for key in keys)
-    return tuple(key for key in values if key is not None)
-
-
-def _rolls_all_up(group: exp.Group) -> bool:
-    """Whether all keys are rolled up: `GROUP BY a, b WITH ROLLUP`."""
-    rolled = [*(group.args.get("rollup") or ()), *(group.args.get("cube") or ())]
-    return any(part is True or not part.expressions for part in rolled)
+    return tuple(value for value in values if value is not None)
 
 
 def partitions(node: exp.Select, frame: Frame) -> tuple[tuple[Expression, ...], ...]:
@@ -103,7 +135,7 @@ def order(node: exp.Select, frame: Frame) -> tuple[Sort, ...]:
     clause = node.args.get("order")
     return tuple(
         Sort(
-            frame.value(key),
+            None if _has_two_meanings(ordered.this, node, frame) else frame.value(key),
             descending=bool(ordered.args.get("desc")),
             nulls_first=bool(ordered.args.get("nulls_first")),
         )
@@ -111,10 +143,25 @@ def order(node: exp.Select, frame: Frame) -> tuple[Sort, ...]:
     )
 
 
+def _has_two_meanings(key: exp.Expr, node: exp.Select, frame: Frame) -> bool:
+    """Whether a name within an expression is an output's and another column's.
+
+    `SELECT -k AS k … ORDER BY k + 1`: Spark sorts by the output, DuckDB by the column.
+    """
+    inner = unwrapped(key)
+    if isinstance(inner, exp.Column):
+        return False
+    names = {part.name for part in inner.find_all(exp.Column) if not part.table}
+    hiding = {e.alias for e in node.expressions if e.alias in names and e.this.name != e.alias}
+    columns = {f.name.lower() for source in frame.sources.values() for f in source.fields}
+    has_schemas = all(source.fields for source in frame.sources.values())
+    return bool(hiding & columns if has_schemas else hiding)
+
+
 def _sort_keys(node: exp.Select) -> list[exp.Expr]:
     """The keys of ORDER BY, with output names replaced by their expressions."""
     clause = node.args.get("order")
-    outputs = {e.alias_or_name: _unaliased(e) for e in node.expressions}
+    outputs = {e.alias_or_name: unaliased(e) for e in node.expressions}
 
     def written_out(part: exp.Expr) -> exp.Expr:
         is_output = isinstance(part, exp.Column) and not part.table and part.name in outputs
@@ -149,7 +196,7 @@ def aggregates(node: exp.Select, frame: Frame) -> tuple[OutputAggregate, ...]:
     """The outputs that are one aggregate call each: `count(*)`, `max(a)`."""
     calls = []
     for projection in node.expressions:
-        call = unwrapped(_unaliased(projection))
+        call = unwrapped(unaliased(projection))
         if isinstance(call, exp.Anonymous) and may_aggregate(call) and len(call.expressions) == 1:
             argument = call.expressions[0]
             star = isinstance(argument, exp.Star)
@@ -164,6 +211,13 @@ def expressions(node: exp.Select) -> list[exp.Expr]:
     """All expressions of a block where subqueries may stand, except FROM, WHERE and ON."""
     keys = ("group", "having", "qualify", "order", "distinct")
     return [*node.expressions, *(c for key in keys if (c := node.args.get(key)) is not None)]
+
+
+def limits(node: exp.Expr) -> Iterator[exp.Expr]:
+    """LIMIT and OFFSET, the sample and the windows with names: subqueries may stand in them."""
+    clauses = (node.args.get("limit"), node.args.get("offset"), node.args.get("sample"))
+    yield from (clause for clause in clauses if clause is not None)
+    yield from node.args.get("windows") or ()
 
 
 def non_output_clauses(node: exp.Select) -> Iterator[exp.Expr]:
@@ -186,7 +240,8 @@ def place(node: exp.Expr) -> int:
     return int(node.meta.get("place", name_node.meta.get("start", -1)))
 
 
-def _unaliased(node: exp.Expr) -> exp.Expr:
+def unaliased(node: exp.Expr) -> exp.Expr:
+    """The expression of an output without its name."""
     return node.this if isinstance(node, exp.Alias) else node
 
 

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 class FromClause(Struct):
     """One FROM clause while it is read: its sources by alias, and the conditions of ON by join.
 
-    A source can name the sources before it, with LATERAL.
+    A source can name the sources before it, with LATERAL. `functions` are the parts of FROM that
+    are not tables and in which subqueries may stand: functions, lists of values, pivots, samples.
     """
 
     builder: Builder
@@ -38,6 +39,7 @@ class FromClause(Struct):
     outer: Frame | None
     sources: dict[str, Source] = field(default_factory=dict)
     on: dict[int, list[exp.Expr]] = field(default_factory=dict)
+    functions: list[exp.Expr] = field(default_factory=list)
 
     def read(self, node: exp.Select) -> tuple[Tree | None, Frame]:
         """The tree of FROM, JOIN and LATERAL VIEW, and the frame of the block."""
@@ -94,17 +96,18 @@ class FromClause(Struct):
         """One table, subquery or function of FROM as a source with its key."""
         alias = node.alias_or_name
         key = self.builder.key(alias)
-        sampled = node.args.get("sample") is not None
         relation, fields = self._relation_of(node)
         has_alias_columns = isinstance(node, exp.Table | exp.Lateral | exp.Subquery)
         names = node.alias_column_names if has_alias_columns else []
         if relation is not None and names:
             relation = renamed(alias, key, relation, fields, names)
             fields = fields_of(relation)
+        sample = node.args.get("sample")
+        self.functions += [*(node.args.get("pivots") or ()), *([] if sample is None else [sample])]
         if node.args.get("pivots"):
             relation, fields = pivoted(alias, key, relation, fields), ()
         target = bool(node.meta.get(TARGET))
-        return Source(key, alias, relation, fields, clauses.place(node), sampled, target)
+        return Source(key, alias, relation, fields, clauses.place(node), sample is not None, target)
 
     def _relation_of(self, node: exp.Expr) -> tuple[Base | Query | None, tuple[Field, ...]]:
         """The table or query behind an item of FROM, and its columns."""
@@ -121,9 +124,8 @@ class FromClause(Struct):
             case exp.Lateral() if isinstance(node.this, exp.Subquery):
                 query = self.builder.query(node.this, self.views, self._frame())
                 return query, fields_of(query)
-            case exp.Values():
-                return None, tuple(Field(name, UNKNOWN) for name in node.alias_column_names)
             case _:
+                self.functions += _arguments(node)
                 names = getattr(node, "alias_column_names", [])
                 return None, tuple(Field(name, UNKNOWN) for name in names)
 
@@ -142,6 +144,12 @@ class FromClause(Struct):
         sampled = replace(tree, left=self._sampled(tree.left), right=self._sampled(tree.right))
         self.on[id(sampled)] = self.on.pop(id(tree), [])
         return sampled
+
+
+def _arguments(node: exp.Expr) -> list[exp.Expr]:
+    """The arguments of a function in FROM, and the rows of VALUES."""
+    inner = node.args.get("this")
+    return [*([inner] if isinstance(inner, exp.Expr) else []), *node.expressions]
 
 
 def _in_parentheses(node: exp.Expr) -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from whyscan.statements.sql.relations import Query
     from whyscan.statements.sql.table_names import Base
-    from whyscan.tree.nodes import Expression
+    from whyscan.tree.nodes import Expression, Path
 
 UNKNOWN = OtherType("unknown")
 
@@ -74,11 +74,19 @@ def combined_output(left: Output, right: Output) -> Output:
     return Output(left.name, left.expression if same else None, left.reads | right.reads)
 
 
+def outputs_by_name(left: Query, right: Query) -> tuple[Output, ...]:
+    """The columns of a set operation that matches them by name: a side may lack some."""
+    reads: dict[str, frozenset[Path]] = {}
+    for output in (*left.outputs, *right.outputs):
+        reads[output.name] = reads.get(output.name, frozenset()) | output.reads
+    return tuple(Output(name, None, paths) for name, paths in reads.items())
+
+
 def values(node: exp.Values) -> Select:
     """The block of VALUES: rows that the text lists."""
     names = node.alias_column_names
     outputs = tuple(Output(name, None, frozenset()) for name in names)
-    return Select(None, (), outputs, None, (), (), (), (), frozenset())
+    return Select(None, outputs)
 
 
 def renamed(
@@ -91,7 +99,7 @@ def renamed(
     for name, field in zip(new_names, fields, strict=False):
         column = Column((inner.key, field.name), field.type)
         outputs.append(Output(name, column, frozenset({column.path})))
-    return Select(inner, (), tuple(outputs), None, (), (), (), (), frozenset())
+    return Select(inner, tuple(outputs))
 
 
 def pivoted(
@@ -100,4 +108,4 @@ def pivoted(
     """A pivot reads all columns of its source, and no condition passes into it."""
     inner = Source(f"{key}^", alias, relation, fields)
     reads = frozenset((inner.key, f.name) for f in fields)
-    return Select(inner, (), (), (), (), (), (), (), reads, barrier="it is pivoted")
+    return Select(inner, (), groups=(), reads=reads, barrier="it is pivoted")

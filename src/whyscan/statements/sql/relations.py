@@ -122,28 +122,32 @@ class Nested(Struct, frozen=True, eq=False):
     query: Query
     within: Condition | None = None
     sees_row: bool = True
-    """Whether the block's conditions hold where the subquery is evaluated: not in an ON clause."""
+    """Whether the block's conditions hold where the subquery is evaluated.
+
+    They do not in ON and in FROM, and not for a row of totals, which no row of the block made.
+    """
 
 
 class Select(Struct, frozen=True, eq=False):
     """One SELECT. `tree` is None without FROM.
 
     `groups` are the expressions of GROUP BY that belong to every grouping set, None without
-    aggregation. `partitions` has one entry per window function: its PARTITION BY. `barrier` is the
-    reason why no condition from outside passes into the block, None where some may pass. `reads`
-    are the columns that the block needs whichever outputs are used. `aggregates` are the outputs
-    that are one aggregate call each.
+    aggregation; `rolled_up` are those that only some grouping sets have. `partitions` has one entry
+    per window function: its PARTITION BY. `barrier` is the reason why no condition from outside
+    passes into the block, None where some may pass. `reads` are the columns that the block needs
+    whichever outputs are used. `aggregates` are the outputs that are one aggregate call each.
     """
 
     tree: Tree | None
-    where: tuple[Condition, ...]
     outputs: tuple[Output, ...]
-    groups: tuple[Expression, ...] | None
-    having: tuple[Condition, ...]
-    qualify: tuple[Condition, ...]
-    partitions: tuple[tuple[Expression, ...], ...]
-    nested: tuple[Nested, ...]
-    reads: frozenset[Path]
+    where: tuple[Condition, ...] = ()
+    groups: tuple[Expression, ...] | None = None
+    rolled_up: tuple[Expression, ...] = ()
+    having: tuple[Condition, ...] = ()
+    qualify: tuple[Condition, ...] = ()
+    partitions: tuple[tuple[Expression, ...], ...] = ()
+    nested: tuple[Nested, ...] = ()
+    reads: frozenset[Path] = frozenset()
     barrier: str | None = None
     distinct: bool = False
     order: tuple[Sort, ...] = ()

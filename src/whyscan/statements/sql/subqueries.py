@@ -41,6 +41,12 @@ def semi_join(
     return Kind.SEMI, source, conditions, False
 
 
+def subject_of(node: exp.Expr) -> exp.Expr | None:
+    """What (NOT) IN and `= ANY` compare with the rows of a subquery; None for EXISTS."""
+    inner, _ = _unnegated(node)
+    return None if isinstance(inner, exp.Exists) else inner.this
+
+
 def _listing(node: exp.Expr) -> exp.Expr | None:
     """The subquery of `a IN (SELECT …)` or of `a = ANY (SELECT …)`, which mean the same."""
     if isinstance(node, exp.In):
