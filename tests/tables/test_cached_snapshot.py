@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import shutil
 from itertools import islice
 
@@ -154,10 +155,35 @@ def test_columns_come_with_the_questions_that_name_them(lake):
     known = []
     for text in ASKED["delta"]:
         told(held, text)
-        known.append({".".join(path) for path in held._cache.columns})
+        known.append({".".join(path) for path in held._columns.by_path})
 
     assert known == [{"k", "x"}] * 3
     assert held.files((), UTC) is held.files((), UTC)
+
+
+def test_columns_beyond_the_bound_are_read_again(lake):
+    cached = with_cache(opened(lake / "delta"))
+    cached._columns.by_path.bound = 1
+
+    for text in ASKED["delta"]:
+        assert told(cached, text) == told(opened(lake / "delta"), text)
+
+    assert len(cached._columns.by_path) == 0
+
+
+def test_a_column_with_unreadable_statistics_is_cached_as_others(tmp_path):
+    lakes_to_upload.write_delta(tmp_path)
+    commit = tmp_path / "_delta_log" / f"{8:020}.json"
+    commit.write_text(re.sub(r'(\\"x\\": ?\d+)', r"\1.5", commit.read_text()))
+    questions = ("x > 100", "k = 'a'", "x > 100 AND k = 'a'")
+    expected = [told(opened(tmp_path), question) for question in questions]
+    cached = with_cache(opened(tmp_path), columns_of(opened(tmp_path)))
+    told(cached, "true")
+    shutil.rmtree(tmp_path)
+
+    assert [told(cached, question) for question in questions] == expected
+    codes = [{finding["code"] for finding in report["findings"]} for report in expected]
+    assert ["UNREADABLE_STATISTICS" in c for c in codes] == [True, False, True]
 
 
 def test_row_groups_beyond_the_bound_are_read_again(lake):
@@ -172,7 +198,7 @@ def test_row_groups_beyond_the_bound_are_read_again(lake):
         for at, text in enumerate(texts)
     ]
     assert found == fresh
-    assert sum(len(some) for some in held._groups.batches) <= 1
+    assert len(held._groups.batches) == 0
 
 
 def test_statistics_that_cannot_be_true_are_counted_for_each_question(tmp_path):
@@ -186,8 +212,7 @@ def test_statistics_that_cannot_be_true_are_counted_for_each_question(tmp_path):
     for question in ("x > 100", "k = 'a'", "x > 100 AND k = 'a'"):
         assert told(held, question) == told(opened(tmp_path), question)
     assert told(held, "x > 100")["findings"] != told(held, "k = 'a'")["findings"]
-    assert held._cache.doubted == set()
-    assert ("x",) in held._cache.columns
+    assert ("x",) in held._columns.by_path
 
 
 STATEMENTS = (
@@ -234,6 +259,6 @@ def test_many_files_lie_in_blocks_by_the_columns_that_are_asked_for(lake, monkey
     seen = []
     for text in ("x < 60", "k = 'b' AND x > 150", "k = 'a' OR x = 150"):
         assert told(kept, text) == told(opened(lake / "delta"), text)
-        seen.append([".".join(c.path) for c in kept._cache.arranged])
+        seen.append([".".join(c.path) for c in kept._columns.arranged])
 
     assert seen == [["x"], ["x", "k"], ["x", "k"]]

@@ -57,7 +57,7 @@ def test_text_bounds_of_a_footer(tmp_path, lower, upper, believed):
     interval, groups = group_of(tmp_path)
     known = [interval.lower.to_pylist(), interval.upper.to_pylist()]
     assert known == ([[lower], [upper]] if believed else [[None], [None]])
-    assert groups.unreadable == (0 if believed else 1)
+    assert groups.containers.unreadable_statistics == (0 if believed else 1)
     assert interval.null is False  # The count of NULLs is still one.
     if not believed:
         for predicate in ("s = 'm'", "s > 'a'", "s < 'z'", "s LIKE 'm%'"):
@@ -71,7 +71,7 @@ def test_text_bounds_of_a_file_in_iceberg(tmp_path, lower, upper, believed):
     lake.manifest([lake.file("a", bounds={"s": (lower, upper)}, nulls={"s": 0})])
     lake.manifest([lake.file("b", bounds={"s": (b"x", b"y")}, nulls={"s": 0})])
     files = lake.commit().open().files([Column(("s",), STRING)])
-    assert files.unreadable == (0 if believed else 1)
+    assert files.containers.unreadable_statistics == (0 if believed else 1)
     interval = files.containers.statistics["s",]
     assert interval.lower.to_pylist() == [lower if believed else None, b"x"]
     assert "a" in lake.kept("s = 'm'") or believed
@@ -127,7 +127,7 @@ def test_bounds_of_a_delta_log_that_cannot_be_read_drop_no_file(
     table = whyscan.open(tmp_path / "t")
     kind = table.schema.fields[0].type
     assert table.plan(predicate).to_arrow().num_rows == 1
-    assert table.snapshot.files([Column(("s",), kind)]).unreadable == 1
+    assert table.snapshot.files([Column(("s",), kind)]).containers.unreadable_statistics == 1
 
 
 OTHERS: dict[str, tuple[pa.Array, bytes, str]] = {
@@ -163,7 +163,7 @@ def test_bounds_of_a_footer_that_are_no_values_drop_no_row_group(
     set_statistics(tmp_path / "f.parquet", 0, lower=bound, upper=bound, null_count=0)
     interval, groups = group_of(tmp_path, kind=None)
     assert interval.lower.null_count == interval.upper.null_count == 1
-    assert groups.unreadable == 1
+    assert groups.containers.unreadable_statistics == 1
     report = whyscan.open(tmp_path).explain(predicate, depth="row-groups").to_dict()
     assert [level["kept"] for level in report["levels"]] == [1, 1]
 
@@ -189,7 +189,7 @@ def test_bounds_of_iceberg_that_are_no_values_are_unknown_and_counted(tmp_path, 
     files = snapshot.files([Column(("s",), snapshot.schema().fields[0].type)])
     interval = files.containers.statistics["s",]
     assert interval.lower.null_count == interval.upper.null_count == 1
-    assert files.unreadable == 1
+    assert files.containers.unreadable_statistics == 1
 
 
 def test_every_cut_of_a_text_is_believed_and_nothing_else():
@@ -224,9 +224,24 @@ def test_every_report_counts_the_statistics_that_cannot_be_read(tmp_path):
 
     for report in (of_table, of_statement.scans[0].report):
         [finding] = [f for f in report.findings if f.code == "UNREADABLE_STATISTICS"]
-        assert finding.message.startswith("2 statistics cannot be read"), finding
-        assert finding.evidence == {"statistics": 2}
-    assert "2 statistics cannot be read" in " ".join(str(of_statement).split())
+        assert finding.message.startswith("2 statistics of 1 column in 2 files cannot"), finding
+        assert finding.evidence == {"statistics": 2, "files": 2, "columns": 1}
+    assert "2 statistics of 1 column in 2 files" in " ".join(str(of_statement).split())
     assert [(u.level, u.why) for u in stats.unchecked] == [
         ("row_groups", "2 statistics cannot be read")
     ]
+
+
+def test_files_and_columns_with_unreadable_statistics_are_two_numbers(tmp_path):
+    """Two columns of one file, and the same two of the other: four statistics."""
+    table = pa.table({"s": ["m"], "t": ["m"]})
+    for name in ("a", "b"):
+        pq.write_table(table, tmp_path / f"{name}.parquet")
+        for column in (0, 1):
+            path = tmp_path / f"{name}.parquet"
+            set_statistics(path, column, lower=b"\xff", upper=b"\xff", null_count=0)
+
+    report = whyscan.open(tmp_path).explain("s = 'm' AND t = 'm'")
+
+    [finding] = [f for f in report.findings if f.code == "UNREADABLE_STATISTICS"]
+    assert finding.evidence == {"statistics": 4, "files": 2, "columns": 2}

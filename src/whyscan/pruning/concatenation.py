@@ -14,7 +14,7 @@ from whyscan.tree.arrow import arrow_type
 from whyscan.tree.types import INT
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from whyscan.pruning.containers import Intervals
     from whyscan.tree.nodes import Path
@@ -33,11 +33,16 @@ def concatenate(batches: Sequence[Containers]) -> Containers:
         statistics=_intervals([batch.statistics for batch in batches], counts),
         buckets=_buckets(batches, counts),
         exact=concatenated([batch.exact for batch in batches], counts),
-        contradicted={
-            path: _masks([batch.contradicted.get(path, False) for batch in batches], counts)
-            for path in dict.fromkeys(path for batch in batches for path in batch.contradicted)
-        },
+        contradicted=_masks_by_path([batch.contradicted for batch in batches], counts),
+        unreadable=_masks_by_path([batch.unreadable for batch in batches], counts),
     )
+
+
+def _masks_by_path(parts: Sequence[Mapping[Path, Mask]], counts: Sequence[int]) -> dict[Path, Mask]:
+    return {
+        path: _masks([part.get(path, False) for part in parts], counts)
+        for path in dict.fromkeys(path for part in parts for path in part)
+    }
 
 
 def _rows(batches: Sequence[Containers]) -> pa.Array | None:

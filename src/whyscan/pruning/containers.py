@@ -59,6 +59,8 @@ class Containers(Struct, frozen=True, dict=True):
 
     `rows` is the number of rows of each container: a null slot, or None, where it is unknown.
     `contradicted`: a statistic of the column in this container cannot be true, and was dropped.
+    `unreadable`: a statistic of the column in this container cannot be read; the path `()` stands
+    for the number of rows.
     `blocks` groups the containers so that many predicates are evaluated faster; it changes no
     result.
     """
@@ -70,6 +72,7 @@ class Containers(Struct, frozen=True, dict=True):
     buckets: tuple[Buckets, ...] = ()
     exact: Mapping[Path, Exact] = field(default_factory=dict)
     contradicted: Mapping[Path, Mask] = field(default_factory=dict)
+    unreadable: Mapping[Path, Mask] = field(default_factory=dict)
     blocks: Blocks | None = None
 
     def interval(self, column: Column) -> Interval:
@@ -100,12 +103,18 @@ class Containers(Struct, frozen=True, dict=True):
             statistics={path: i for path, i in self.statistics.items() if path in paths},
             exact={path: exact for path, exact in self.exact.items() if path in paths},
             contradicted={path: c for path, c in self.contradicted.items() if path in paths},
+            unreadable={p: u for p, u in self.unreadable.items() if p in paths or not p},
         )
 
     @property
     def contradictions(self) -> int:
         """How many statistics were dropped, because they cannot be true, over all columns."""
         return sum(tally(mask, self.count) for mask in self.contradicted.values())
+
+    @property
+    def unreadable_statistics(self) -> int:
+        """How many statistics cannot be read, over all columns."""
+        return sum(tally(mask, self.count) for mask in self.unreadable.values())
 
     def by_partition(self) -> Containers:
         """The same containers with their partition values only."""
@@ -157,6 +166,7 @@ class Containers(Struct, frozen=True, dict=True):
             ),
             exact={path: exact.take(indices) for path, exact in self.exact.items()},
             contradicted={p: _at(mask, indices) for p, mask in self.contradicted.items()},
+            unreadable={p: _at(mask, indices) for p, mask in self.unreadable.items()},
         )
 
 

@@ -21,6 +21,7 @@ from whyscan.planning.why.attribution import MechanismOverlap, overlap
 from whyscan.planning.why.pushdown import interpreted
 from whyscan.planning.why.reason_codes import Reason
 from whyscan.planning.why.reasons import Stays, Why, reasons
+from whyscan.pruning.mask import any_of, materialise
 from whyscan.reports.conjuncts import ConjunctCount, count_conjuncts
 from whyscan.reports.coverage import Coverage, MissingStatistics, coverage, missing_statistics
 from whyscan.reports.levels import (
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from whyscan.planning.plan.scan_plan import Evidence, ScanPlan
+    from whyscan.tree.nodes import Path
 
 
 class CommonFacts(Struct, frozen=True):
@@ -108,7 +110,8 @@ class Workings(Struct, frozen=True):
     `maybe_nan` names the float columns for which possible NaN values alone keep a container.
     `old_bytes` are the bytes of files under an old partition spec. `blind` counts the files without
     statistics whose footers were opened, `blind_kept` those of them that the footers keep.
-    `unreadable` counts the statistics of files and row groups that cannot be read.
+    `unreadable` counts the statistics of files and row groups that cannot be read,
+    `unreadable_files` the files that have one, and `unreadable_columns` names their columns.
     `missing_statistics` counts the files that lack asserted statistics, None if no statistics are
     asserted.
     """
@@ -117,6 +120,8 @@ class Workings(Struct, frozen=True):
     coverage: tuple[Coverage, ...]
     contradictions: int
     unreadable: int
+    unreadable_files: int
+    unreadable_columns: frozenset[Path]
     listed: int
     wanted: int
     closed: int
@@ -134,11 +139,14 @@ class Workings(Struct, frozen=True):
         evidence, groups = plan.counted, plan.counted.row_groups
         above = evidence.manifests
         blind, blind_kept = _by_footers(plan, why)
+        unreadable, unreadable_files, unreadable_columns = _unreadable(evidence)
         return cls(
             conjuncts=count_conjuncts(plan),
             coverage=coverage(plan),
             contradictions=_contradictions(evidence),
-            unreadable=evidence.files.unreadable + (0 if groups is None else groups.unreadable),
+            unreadable=unreadable,
+            unreadable_files=unreadable_files,
+            unreadable_columns=unreadable_columns,
             listed=evidence.files.count,
             wanted=evidence.file_count(evidence.by_partition.kept),
             closed=evidence.closed_files,
@@ -160,6 +168,8 @@ class Workings(Struct, frozen=True):
             coverage=tuple(map(add, self.coverage, other.coverage)),
             contradictions=self.contradictions + other.contradictions,
             unreadable=self.unreadable + other.unreadable,
+            unreadable_files=self.unreadable_files + other.unreadable_files,
+            unreadable_columns=self.unreadable_columns | other.unreadable_columns,
             listed=self.listed + other.listed,
             wanted=self.wanted + other.wanted,
             closed=self.closed + other.closed,
@@ -195,6 +205,24 @@ def _contradictions(evidence: Evidence) -> int:
     """Count the statistics of files and row groups that were dropped as impossible."""
     below = 0 if evidence.row_groups is None else evidence.row_groups.contradictions
     return evidence.files.contradictions + below
+
+
+def _unreadable(evidence: Evidence) -> tuple[int, int, frozenset[Path]]:
+    """Count the statistics that cannot be read and their files, and name their columns."""
+    levels = [(evidence.files.containers, pa.array(np.arange(evidence.files.count)))]
+    if evidence.row_groups is not None:
+        levels.append((evidence.row_groups.containers, evidence.row_groups.owners))
+    statistics = 0
+    files: set[int] = set()
+    columns: set[Path] = set()
+    for containers, owners in levels:
+        masks = {path: mask for path, mask in containers.unreadable.items() if mask is not False}
+        statistics += containers.unreadable_statistics
+        columns.update(path for path in masks if path)
+        if masks:
+            is_unreadable = materialise(any_of(masks.values()), containers.count)
+            files.update(owners.filter(is_unreadable).to_pylist())
+    return statistics, len(files), frozenset(columns)
 
 
 def _nan_columns(plan: ScanPlan) -> Iterator[str]:

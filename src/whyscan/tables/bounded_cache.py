@@ -47,8 +47,12 @@ class BoundedCache(Generic[V]):
         self._entries: dict[Hashable, tuple[V, int]] = {}
         self.pending: dict[Hashable, Future[V]] = {}
 
-    def __iter__(self) -> Iterator[V]:
-        return iter([value for value, _ in self._entries.values()])
+    def __iter__(self) -> Iterator[Hashable]:
+        return iter(list(self._entries))
+
+    def values(self) -> list[V]:
+        """The cached values."""
+        return [value for value, _ in list(self._entries.values())]
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -61,12 +65,19 @@ class BoundedCache(Generic[V]):
         # The thread is no daemon: an interpreter that ends must not stop it while DuckDB runs.
         self.pending = {key: ThreadPoolExecutor(1).submit(make)}
 
+    def find(self, key: Hashable) -> V | None:
+        """The cached value, which is now the one used last; None if there is none."""
+        entry = self._entries.pop(key, None)
+        if entry is None:
+            return None
+        self._entries[key] = entry
+        return entry[0]
+
     def get(self, key: Hashable, make: Callable[[], V]) -> V:
         """The cached value, else the result of `make`. Two threads may both make it."""
-        entry = self._entries.pop(key, None)
-        if entry is not None:
-            self._entries[key] = entry
-            return entry[0]
+        value = self.find(key)
+        if value is not None:
+            return value
         pending = self.pending.pop(key, None)
         return self.put(key, make() if pending is None else pending.result())
 

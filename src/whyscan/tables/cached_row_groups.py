@@ -33,21 +33,12 @@ if TYPE_CHECKING:
 BOUND = 1 << 29
 """How many bytes of row groups are cached."""
 
-BATCHES_AT_MOST = 8
-"""A projection has at most this many batches; then they are joined into one."""
 
-
-class RowGroupRequest(Struct, frozen=True):
-    """A request for row groups of the files at the positions `opened` of `files`.
-
-    `at` has, for each of `files`, its position among all files of the snapshot.
-    """
+class ChosenFiles(Struct, frozen=True):
+    """Some files of a snapshot; `at` are their positions among all files, None if unknown."""
 
     files: Files
-    opened: pa.Array
-    at: Positions
-    columns: Sequence[Column]
-    projection: Sequence[Path] | None
+    at: Positions | None
 
 
 class _Batch(Struct, frozen=True):
@@ -70,84 +61,97 @@ class _Batch(Struct, frozen=True):
         nearest = np.minimum(np.searchsorted(self.positions, positions), len(self.positions) - 1)
         return np.where(self.positions[nearest] == positions, nearest, -1)
 
-    def counts(self, at: Positions) -> Positions:
-        counts: Positions = self.starts[at + 1] - self.starts[at]
-        return counts
+    def take(self, at: Positions) -> _Batch:
+        """The row groups of the files at the indices `at`, file by file in that order."""
+        counts = self.starts[at + 1] - self.starts[at]
+        starts = _starts(counts)
+        rows = pa.array(np.repeat(self.starts[at] - starts[:-1], counts) + np.arange(starts[-1]))
+        return _Batch(
+            self.positions[at],
+            starts,
+            self.ordinal.take(rows),
+            self.bytes.take(rows),
+            self.ranges.take(rows),
+            self.containers.take(rows),
+        )
+
+
+_RANGES = pa.list_(pa.list_(pa.int64(), 2))
+_NO_NUMBERS = np.empty(0, np.int64)
+_NO_ROW_GROUPS = _Batch(
+    _NO_NUMBERS,
+    np.zeros(1, np.int64),
+    pa.array([], pa.int64()),
+    pa.array([], pa.int64()),
+    pa.array([], _RANGES),
+    Containers(0),
+)
 
 
 class CachedRowGroups(Struct):
-    """Batches by projection, the one used last at the end.
+    """One batch for each projection, with the statistics of `columns`.
 
-    Files in `uncacheable` are never answered from the cache: they are missing, or have statistics
-    that cannot be read, and the answer about that depends on the columns of the query.
+    Files in `unreached` are never answered from the cache: their footers cannot be opened.
     """
 
     columns: dict[Path, Column] = field(default_factory=dict)
-    batches: BoundedCache[list[_Batch]] = field(default_factory=lambda: BoundedCache(BOUND))
-    uncacheable: set[int] = field(default_factory=set)
+    batches: BoundedCache[_Batch] = field(default_factory=lambda: BoundedCache(BOUND))
+    unreached: set[int] = field(default_factory=set)
 
-    def answer(
-        self, snapshot: Snapshot, request: RowGroupRequest, expected_columns: Sequence[Column]
+    def read(
+        self,
+        snapshot: Snapshot,
+        chosen: ChosenFiles,
+        opened: pa.Array,
+        columns: Sequence[Column],
+        projection: Sequence[Path] | None,
     ) -> RowGroups:
         """The row groups that the snapshot itself would give."""
-        positions = request.at[request.opened.to_numpy()]
-        self._widen((*expected_columns, *request.columns))
-        if len(positions) and self.uncacheable.isdisjoint(positions.tolist()):
-            cached = self._batches_with(snapshot, request, positions)
-            if isinstance(cached, RowGroups):
-                return cached
-            if cached is not None and self.uncacheable.isdisjoint(positions.tolist()):
-                return _answer(request, positions, cached)
-        return snapshot.row_groups(
-            request.files, request.opened, request.columns, request.projection
-        )
-
-    def _widen(self, columns: Sequence[Column]) -> None:
         new = {c.path: c for c in columns if c.path not in self.columns}
         if new:
             self.columns |= new
             self.batches.clear()
+        if chosen.at is not None and len(opened):
+            batch = self._batch_with(snapshot, chosen.files, opened, chosen.at, projection)
+            if batch is not None:
+                return _row_groups(batch, chosen.files, opened, columns)
+        return snapshot.row_groups(chosen.files, opened, columns, projection)
 
-    def _batches_with(
-        self, snapshot: Snapshot, request: RowGroupRequest, positions: Positions
-    ) -> list[_Batch] | RowGroups | None:
-        """Batches that have all of these files; None if they cannot be read for all columns.
-
-        If none of the files can be opened, this is the final answer: it holds for all columns.
-        """
-        key = None if request.projection is None else frozenset(request.projection)
-        batches = self.batches.get(key, list)
-        missing = np.ones(len(positions), np.bool_)
-        for batch in batches:
-            missing &= batch.indices_of(positions) < 0
+    def _batch_with(
+        self,
+        snapshot: Snapshot,
+        files: Files,
+        opened: pa.Array,
+        at: Positions,
+        projection: Sequence[Path] | None,
+    ) -> _Batch | None:
+        """The row groups of the files at `opened`; None if not all of them can be opened."""
+        positions = at[opened.to_numpy()]
+        if not self.unreached.isdisjoint(positions.tolist()):
+            return None
+        key = None if projection is None else frozenset(projection)
+        batch = self.batches.find(key) or _NO_ROW_GROUPS
+        missing = batch.indices_of(positions) < 0
         if missing.any():
-            opened = pa.array(request.opened.to_numpy()[missing])
+            columns = tuple(self.columns.values())
             try:
                 read = snapshot.row_groups(
-                    request.files, opened, tuple(self.columns.values()), request.projection
+                    files, opened.filter(pa.array(missing)), columns, projection
                 )
             except WhyscanError:
                 # The error may be about a column that this query does not name.
                 return None
-            batches = [*batches, _batch(read, request.at)]
-            if len(batches) > BATCHES_AT_MOST:
-                batches = [_joined(batches)]
-            self.batches.put(key, batches)
-            # A file that is not in the result: its footer could not be opened.
-            reached = set(request.at[read.opened.to_numpy()].tolist())
-            wanted = set(positions[missing].tolist())
-            self.uncacheable |= wanted if read.unreadable else wanted - reached
-            if missing.all() and not reached:
-                return read
-        return batches
+            batch = self.batches.put(key, _joined(batch, _batch(read, at)))
+            self.unreached |= set(positions.tolist()) - set(batch.positions.tolist())
+        indices = batch.indices_of(positions)
+        return None if (indices < 0).any() else batch.take(indices)
 
 
 def _batch(read: RowGroups, at: Positions) -> _Batch:
     containers = read.containers
-    counts = np.bincount(read.file.to_numpy(), minlength=len(read.opened))
-    batch = _Batch(
+    return _Batch(
         at[read.opened.to_numpy()],
-        np.concatenate(([0], counts.cumsum())),
+        _starts(np.bincount(read.file.to_numpy(), minlength=len(read.opened))),
         read.ordinal,
         read.bytes,
         read.ranges,
@@ -158,86 +162,45 @@ def _batch(read: RowGroups, at: Positions) -> _Batch:
             statistics=containers.statistics,
             exact=containers.exact,
             contradicted=containers.contradicted,
+            unreadable=containers.unreadable,
         ),
     )
-    return _sorted(batch)
 
 
-def _sorted(batch: _Batch) -> _Batch:
-    if (np.diff(batch.positions) >= 0).all():
-        return batch
-    order = np.argsort(batch.positions, kind="stable")
-    return replace(_chosen(batch, order), positions=batch.positions[order])
-
-
-def _joined(batches: Sequence[_Batch]) -> _Batch:
-    positions = np.concatenate([b.positions for b in batches])
-    counts = np.concatenate([np.diff(b.starts) for b in batches])
-    return _sorted(
-        _Batch(
-            positions,
-            np.concatenate(([0], counts.cumsum())),
-            pa.concat_arrays([b.ordinal for b in batches]),
-            pa.concat_arrays([b.bytes for b in batches]),
-            pa.concat_arrays([b.ranges for b in batches]),
-            concatenate([b.containers for b in batches]),
-        )
+def _joined(first: _Batch, second: _Batch) -> _Batch:
+    """The row groups of both, in the order of their files."""
+    if not len(first.positions) and (np.diff(second.positions) > 0).all():
+        return second
+    batch = _Batch(
+        np.concatenate([first.positions, second.positions]),
+        _starts(np.concatenate([np.diff(first.starts), np.diff(second.starts)])),
+        pa.concat_arrays([first.ordinal, second.ordinal]),
+        pa.concat_arrays([first.bytes, second.bytes]),
+        pa.concat_arrays([first.ranges, second.ranges]),
+        concatenate([first.containers, second.containers]),
     )
+    return batch.take(np.argsort(batch.positions, kind="stable"))
 
 
-def _chosen(batch: _Batch, at: Positions) -> _Batch:
-    """The row groups of the files at the indices `at` of a batch, file by file in that order."""
-    counts = batch.counts(at)
-    starts = np.concatenate(([0], counts.cumsum()))
-    rows = pa.array(np.repeat(batch.starts[at] - starts[:-1], counts) + np.arange(starts[-1]))
-    return _Batch(
-        batch.positions[at],
-        starts,
-        batch.ordinal.take(rows),
-        batch.bytes.take(rows),
-        batch.ranges.take(rows),
-        batch.containers.take(rows),
-    )
+def _starts(counts: Positions) -> Positions:
+    return np.concatenate((np.zeros(1, np.int64), counts.cumsum()))
 
 
-def _answer(request: RowGroupRequest, positions: Positions, batches: Sequence[_Batch]) -> RowGroups:
-    """The row groups of the files at `positions`, in that order."""
-    chosen: list[_Batch] = []
-    missing = np.ones(len(positions), np.bool_)
-    for batch in batches:
-        at = np.where(missing, batch.indices_of(positions), -1)
-        is_in_batch = at >= 0
-        if is_in_batch.any():
-            chosen.append(_chosen(batch, at[is_in_batch]))
-            missing &= ~is_in_batch
-    joined = chosen[0] if len(chosen) == 1 else _joined(chosen)
-    # They are ordered by position, and a request may name files in another order.
-    order = np.searchsorted(joined.positions, positions)
-    if (np.diff(order) < 0).any():
-        joined = _chosen(joined, order)
-    return _row_groups(request, joined)
-
-
-def _row_groups(request: RowGroupRequest, batch: _Batch) -> RowGroups:
+def _row_groups(
+    batch: _Batch, files: Files, opened: pa.Array, columns: Sequence[Column]
+) -> RowGroups:
+    """The answer of a snapshot: `batch` has the row groups of the files at `opened`."""
     counts = np.diff(batch.starts)
     file = pa.array(np.repeat(np.arange(len(counts)), counts))
-    opened = request.opened.cast(pa.int64())
-    owners = request.files.containers.take(opened.take(file))
-    paths = {column.path for column in request.columns}
-    containers = batch.containers
+    at = opened.cast(pa.int64())
+    owners = files.containers.take(at.take(file))
     return RowGroups(
-        opened=opened,
+        opened=at,
         file=file,
         ordinal=batch.ordinal,
         bytes=batch.bytes,
         ranges=batch.ranges,
-        containers=Containers(
-            containers.count,
-            containers.rows,
-            partition=owners.partition,
-            statistics={path: i for path, i in containers.statistics.items() if path in paths},
-            buckets=owners.buckets,
-            exact={path: e for path, e in containers.exact.items() if path in paths},
-            contradicted={p: c for p, c in containers.contradicted.items() if p in paths},
+        containers=replace(
+            batch.containers.of(columns), partition=owners.partition, buckets=owners.buckets
         ),
     )

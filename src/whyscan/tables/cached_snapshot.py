@@ -1,8 +1,6 @@
-"""A snapshot with a cache, for many queries: its files are read once for all columns.
+"""A snapshot with a cache, for many queries: each column is read once, for all files.
 
-The answers are those of the snapshot itself. Some answers depend on which columns a query names
-together: the number of statistics that cannot be read, and errors about missing or unreadable
-files. Those come from the snapshot and not from the cache.
+The answers are those of the snapshot itself.
 """
 
 from __future__ import annotations
@@ -16,15 +14,15 @@ from msgspec.structs import replace
 
 from whyscan.errors import WhyscanError
 from whyscan.pruning.blocks import make_blocks
-from whyscan.tables.bounded_cache import BoundedCache, count, size
-from whyscan.tables.cached_row_groups import CachedRowGroups, RowGroupRequest
+from whyscan.tables.bounded_cache import BoundedCache, count
+from whyscan.tables.cached_row_groups import CachedRowGroups, ChosenFiles
 from whyscan.tree.lazy import lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    import numpy.typing as npt
-
+    from whyscan.pruning.blocks import Blocks
+    from whyscan.pruning.containers import Containers
     from whyscan.tables.file_columns import FileReading
     from whyscan.tables.snapshot import (
         Files,
@@ -41,7 +39,7 @@ if TYPE_CHECKING:
     from whyscan.tree.zones import Zone
 
 BOUND = 1 << 31
-"""How many bytes of columns are cached; beyond it only the columns of the last query stay."""
+"""How many bytes of columns are cached; the columns used least recently are dropped first."""
 
 VIEWS_AT_MOST = 256
 
@@ -59,33 +57,21 @@ def with_cache(snapshot: Snapshot, columns: Sequence[Column] = ()) -> CachedSnap
     """
     if isinstance(snapshot, CachedSnapshot):
         return snapshot
-    return CachedSnapshot(snapshot, tuple(dict.fromkeys(columns)))
-
-
-class _View(Struct, frozen=True):
-    """The files that answer one request.
-
-    `at` are their positions among all files of the snapshot, None if they are unknown.
-    """
-
-    files: Files
-    at: npt.NDArray[np.int64] | None
+    groups = CachedRowGroups({column.path: column for column in columns})
+    return CachedSnapshot(snapshot, tuple(dict.fromkeys(columns)), groups)
 
 
 class _CachedColumns(Struct):
-    """The cache: `all_files` are all files of the snapshot with the statistics of `columns`.
+    """All files of a snapshot, and apart from them what metadata says about each column.
 
-    The files are sorted into blocks by the columns in `arranged`. A column in `doubted` is never
-    answered from the cache, as its answer depends on the other columns of the query.
+    `by_path` has containers with the partition values and statistics of one column each. The files
+    are put into `blocks` by the columns in `arranged`.
     """
 
-    columns: dict[Path, Column] = field(default_factory=dict)
-    all_files: Files | None = None
-    doubted: set[Path] = field(default_factory=set)
-    views: BoundedCache[_View] = field(default_factory=lambda: BoundedCache(VIEWS_AT_MOST, count))
+    files: Files | None = None
+    by_path: BoundedCache[Containers] = field(default_factory=lambda: BoundedCache(BOUND))
+    blocks: Blocks | None = None
     arranged: tuple[Column, ...] = ()
-    recordings: dict[Column, Recording] = field(default_factory=dict)
-    sampled: Schema | None = None
 
 
 class CachedSnapshot(Struct, frozen=True, eq=False, dict=True):
@@ -93,8 +79,12 @@ class CachedSnapshot(Struct, frozen=True, eq=False, dict=True):
 
     snapshot: Snapshot
     expected_columns: tuple[Column, ...]
-    _cache: _CachedColumns = field(default_factory=_CachedColumns)
-    _groups: CachedRowGroups = field(default_factory=CachedRowGroups)
+    _groups: CachedRowGroups
+    _columns: _CachedColumns = field(default_factory=_CachedColumns)
+    _views: BoundedCache[ChosenFiles] = field(
+        default_factory=lambda: BoundedCache(VIEWS_AT_MOST, count)
+    )
+    _recordings: dict[Column, Recording] = field(default_factory=dict)
 
     @property
     def uri(self) -> str:
@@ -128,13 +118,13 @@ class CachedSnapshot(Struct, frozen=True, eq=False, dict=True):
     def footers_describe_files(self) -> bool:
         return self.snapshot.footers_describe_files
 
+    @lazy
+    def _sampled(self) -> Schema:
+        return self.snapshot.schema()
+
     def schema(self, named: Sequence[str] = ()) -> Schema:
         """The columns. The snapshot looks for names that its sampled schema lacks, each time."""
-        if self._cache.sampled is None:
-            self._cache.sampled = self.snapshot.schema()
-        if self._cache.sampled.has_all(named):
-            return self._cache.sampled
-        return self.snapshot.schema(named)
+        return self._sampled if self._sampled.has_all(named) else self.snapshot.schema(named)
 
     def manifests(self) -> Manifests | None:
         return self.snapshot.manifests()
@@ -143,10 +133,9 @@ class CachedSnapshot(Struct, frozen=True, eq=False, dict=True):
         """Does nothing: columns that are not cached are read when a query needs them."""
 
     def recording(self, column: Column) -> Recording:
-        recording = self._cache.recordings.get(column)
-        if recording is None:
-            recording = self._cache.recordings[column] = self.snapshot.recording(column)
-        return recording
+        if column not in self._recordings:
+            self._recordings[column] = self.snapshot.recording(column)
+        return self._recordings[column]
 
     def traffic(self) -> Traffic:
         return self.snapshot.traffic()
@@ -168,119 +157,109 @@ class CachedSnapshot(Struct, frozen=True, eq=False, dict=True):
         projection: Sequence[Path] | None,
     ) -> RowGroups:
         """The row groups of the files at `opened`; a footer is read once for each projection."""
-        view = next((v for v in self._cache.views if v.files is files), None)
-        if view is None or view.at is None:
-            return self.snapshot.row_groups(files, opened, columns, projection)
-        request = RowGroupRequest(files, opened, view.at, columns, projection)
-        return self._groups.answer(self.snapshot, request, self.expected_columns)
+        chosen = next(
+            (c for c in self._views.values() if c.files is files), ChosenFiles(files, None)
+        )
+        return self._groups.read(self.snapshot, chosen, opened, columns, projection)
 
-    def _view(self, columns: Sequence[Column], zone: Zone, manifests: pa.Array | None) -> _View:
+    def _view(
+        self, columns: Sequence[Column], zone: Zone, manifests: pa.Array | None
+    ) -> ChosenFiles:
         paths = frozenset(column.path for column in columns)
         opened = None if manifests is None else tuple(manifests.to_pylist())
         key = (paths, opened, zone if self.footers_describe_files else None)
-        return self._cache.views.get(key, lambda: self._read_view(columns, zone, manifests))
+        return self._views.get(key, lambda: self._read_view(columns, zone, manifests))
 
     def _read_view(
         self, columns: Sequence[Column], zone: Zone, manifests: pa.Array | None
-    ) -> _View:
-        all_manifests = self.snapshot.manifests()
-        is_all = manifests is None or all_manifests is None or len(manifests) == all_manifests.count
-        all_files = None if self.footers_describe_files else self._with_columns(columns, zone)
-        if all_files is None:
+    ) -> ChosenFiles:
+        if self.footers_describe_files:
             files = self.snapshot.files(columns, zone, manifests)
-            return _View(files, np.arange(files.count) if is_all else None)
-        files = _of_columns(all_files, {column.path for column in columns})
-        if is_all or manifests is None:
-            return _View(files, np.arange(files.count))
+            return ChosenFiles(files, np.arange(files.count))
+        files = self._all_files(columns, zone)
+        all_manifests = self.snapshot.manifests()
+        if manifests is None or all_manifests is None or len(manifests) == all_manifests.count:
+            return ChosenFiles(files, np.arange(files.count))
         if not len(manifests) or len(self.specs) > 1 or files.manifest is None:
             # The partition columns of the result depend on the specs of the opened manifests.
-            return _View(self.snapshot.files(columns, zone, manifests), None)
+            return ChosenFiles(self.snapshot.files(columns, zone, manifests), None)
         at = np.flatnonzero(np.isin(files.manifest.to_numpy(), manifests.to_numpy()))
-        return _View(_at(files, pa.array(at)), at)
+        return ChosenFiles(_at(files, pa.array(at)), at)
 
-    def _with_columns(self, columns: Sequence[Column], zone: Zone) -> Files | None:
-        """All files with the statistics of at least these columns; None if a column is doubted."""
-        cache = self._cache
-        wanted = (*columns, *(() if cache.columns else self.expected_columns))
-        new = {c.path: c for c in wanted if c.path not in cache.columns}
-        missing = [c for key, c in new.items() if key not in cache.doubted]
-        if missing or (cache.all_files is None and not cache.doubted):
-            self._grow(missing, zone)
-        paths = {c.path for c in columns}
-        if cache.all_files is None or paths & cache.doubted:
-            return None
-        if size(cache.all_files.containers) > BOUND:
-            cache.all_files = _of_columns(cache.all_files, paths)
-            cache.columns = {key: c for key, c in cache.columns.items() if key in paths}
-            cache.views.clear()
-            if cache.all_files.containers.blocks is not None:
-                cache.all_files.containers.blocks.clear_cache()
-        return cache.all_files
+    def _all_files(self, columns: Sequence[Column], zone: Zone) -> Files:
+        """All files with the statistics of these columns; columns that are not cached are read."""
+        cache = self._columns
+        cached = ((c.path, cache.by_path.find(c.path)) for c in columns)
+        by_path = {path: column for path, column in cached if column is not None}
+        missing = [c for c in columns if c.path not in by_path]
+        files = cache.files
+        if files is None or missing:
+            files, read = self._read(missing, zone)
+            by_path |= read
+        described = _united(files.containers, [by_path[c.path] for c in columns])
+        return replace(files, containers=replace(described, blocks=cache.blocks))
 
-    def _grow(self, missing: Sequence[Column], zone: Zone) -> None:
-        cache = self._cache
+    def _read(
+        self, missing: Sequence[Column], zone: Zone
+    ) -> tuple[Files, Mapping[Path, Containers]]:
+        """Read columns into the cache; the first time the expected columns, too.
+
+        Returns all files without statistics, and the columns.
+        """
+        cache = self._columns
+        columns = list(missing)
+        if cache.files is None:
+            columns = list(dict.fromkeys((*missing, *self.expected_columns)))
         try:
-            read = self.snapshot.files(missing, zone, None)
+            read = self.snapshot.files(columns, zone, None)
         except WhyscanError:
-            # Something of these columns or files cannot be read. A query that does not need it
-            # must not fail; a query that needs it reads the snapshot and fails there.
-            cache.doubted |= {c.path for c in missing}
-            return
-        if read.unreadable and len(missing) > 1:
-            for column in missing:
-                self._grow([column], zone)
-            return
-        if read.unreadable:
-            # They are counted over all columns that a query names together.
-            cache.doubted |= {c.path for c in missing}
-            return
-        cache.columns |= {c.path: c for c in missing}
-        files = read if cache.all_files is None else _with(cache.all_files, read)
-        cache.all_files = self._in_blocks(files, missing)
+            if len(columns) == len(missing):
+                raise
+            # Something of the expected columns cannot be read. A query that does not need it must
+            # not fail.
+            columns, read = list(missing), self.snapshot.files(missing, zone, None)
+        if cache.files is None:
+            bare = replace(read.containers.of(()), partition=read.containers.partition)
+            cache.files = replace(read, containers=bare)
+        by_path = {c.path: replace(read.containers.of([c]), rows=None) for c in columns}
+        count_before = len(cache.by_path)
+        for path, column in by_path.items():
+            cache.by_path.put(path, column)
+        if len(cache.by_path) < count_before + len(by_path):
+            # The answers and the blocks refer to columns that are not cached any more.
+            self._views.clear()
+            if cache.blocks is not None:
+                cache.blocks.clear_cache()
+        self._arrange(cache.files, columns, by_path)
+        return cache.files, by_path
 
-    def _in_blocks(self, files: Files, new: Sequence[Column]) -> Files:
-        """The same files in blocks: files with near values in the cached columns share a block."""
-        cache, containers = self._cache, files.containers
-        useful = [
-            c for c in new if c.path in containers.partition or c.path in containers.statistics
-        ]
+    def _arrange(
+        self, files: Files, columns: Sequence[Column], new: Mapping[Path, Containers]
+    ) -> None:
+        """Put files with near values in the cached columns into the same block."""
+        cache = self._columns
+        useful = [c for c in columns if new[c.path].partition or new[c.path].statistics]
         if files.count < BLOCKS_FROM or not useful or len(cache.arranged) >= ARRANGED_BY:
-            return files
+            return
         first = [c for c in useful if c.path in self.partition_sources]
         rest = [c for c in useful if c not in first]
         cache.arranged = (*cache.arranged, *first, *rest)[:ARRANGED_BY]
-        cache.views.clear()
-        return replace(
-            files, containers=replace(containers, blocks=make_blocks(containers, cache.arranged))
-        )
+        by_path = (new.get(c.path) or cache.by_path.find(c.path) for c in cache.arranged)
+        containers = _united(files.containers, [c for c in by_path if c is not None])
+        cache.blocks = make_blocks(containers, cache.arranged)
+        self._views.clear()
 
 
-def _of_columns(files: Files, paths: set[Path]) -> Files:
-    """The same files with the statistics of the columns `paths` only."""
-    containers = files.containers
+def _united(containers: Containers, columns: Sequence[Containers]) -> Containers:
+    """The same containers with the partition values and statistics of more columns."""
+    every = (containers, *columns)
     return replace(
-        files,
-        containers=replace(
-            containers,
-            statistics={path: i for path, i in containers.statistics.items() if path in paths},
-            exact={path: e for path, e in containers.exact.items() if path in paths},
-            contradicted={p: c for p, c in containers.contradicted.items() if p in paths},
-        ),
-    )
-
-
-def _with(files: Files, read: Files) -> Files:
-    """The same files with the statistics of more columns, which are in `read`."""
-    containers, more = files.containers, read.containers
-    return replace(
-        files,
-        containers=replace(
-            containers,
-            partition={**containers.partition, **more.partition},
-            statistics={**containers.statistics, **more.statistics},
-            exact={**containers.exact, **more.exact},
-            contradicted={**containers.contradicted, **more.contradicted},
-        ),
+        containers,
+        partition={path: i for c in every for path, i in c.partition.items()},
+        statistics={path: i for c in every for path, i in c.statistics.items()},
+        exact={path: e for c in every for path, e in c.exact.items()},
+        contradicted={path: mask for c in every for path, mask in c.contradicted.items()},
+        unreadable={path: mask for c in every for path, mask in c.unreadable.items()},
     )
 
 

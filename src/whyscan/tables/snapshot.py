@@ -53,8 +53,7 @@ class Files(Struct, frozen=True):
     delete files may delete in addition, null where the number is unknown. `formats` are the file
     formats, None if all are Parquet. `manifest` is the position of the manifest that lists the
     file, `spec` the id of its partition spec, None if the table format has none.
-    `wrong_counts` counts row counts that were dropped because they cannot be true, `unreadable`
-    statistics that were dropped because they cannot be read.
+    `wrong_counts` counts row counts that were dropped because they cannot be true.
     """
 
     read_paths: Callable[[], pa.Array]
@@ -68,7 +67,6 @@ class Files(Struct, frozen=True):
     manifest: pa.Array | None = None
     spec: pa.Array | None = None
     wrong_counts: int = 0
-    unreadable: int = 0
 
     @property
     def contradictions(self) -> int:
@@ -112,7 +110,6 @@ class RowGroups(Struct, frozen=True):
     bytes: pa.Array
     ranges: pa.Array
     containers: Containers
-    unreadable: int = 0
     unchecked: tuple[Unreached, ...] = ()
 
     @property

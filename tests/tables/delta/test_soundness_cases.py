@@ -131,7 +131,7 @@ def test_h8_a_null_partition_value_is_not_a_missing_one(lake):
 
     assert lake.kept("p = 5") == ["five", "missing", "unreadable"]
     assert lake.kept("p IS NULL") == ["missing", "null", "unreadable"]
-    assert lake.table().snapshot.files([column(lake, "p")]).unreadable == 2
+    assert lake.table().snapshot.files([column(lake, "p")]).containers.unreadable_statistics == 2
 
 
 def test_h24_an_absolute_path_stays_one(lake):
@@ -455,4 +455,4 @@ def test_malformed_statistics_keep_the_file_and_are_counted(lake, bounds):
     files = lake.open().files([column(lake, "a")])
 
     assert lake.kept("a = 100") == ["cut", "empty", "word"]
-    assert files.unreadable == 2
+    assert files.containers.unreadable_statistics == 2

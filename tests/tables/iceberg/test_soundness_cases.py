@@ -475,7 +475,7 @@ def test_l2_a_bound_of_the_wrong_width_is_counted(lake):
     table.manifest([table.file("f", {"n": (struct.pack("<q", 1), struct.pack("<q", 2))}, {"n": 0})])
     plan = table.commit().plan("n = 50")
     assert plan.summary.files_kept == 1
-    assert plan.evidence.files.unreadable == 1
+    assert plan.evidence.files.containers.unreadable_statistics == 1
 
 
 def test_l_counts_that_cannot_be_true_are_unknown(lake):
@@ -510,7 +510,7 @@ def test_a_partition_value_of_another_type_may_be_anything(lake):
     table.manifest([table.file("f", partition={"n": "seven"})])
     plan = table.commit().plan("n = 3")
     assert plan.summary.files_kept == 1
-    assert plan.evidence.files.unreadable == 1
+    assert plan.evidence.files.containers.unreadable_statistics == 1
     assert table.kept("n IS NULL") == ["f"]
 
 

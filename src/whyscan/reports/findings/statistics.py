@@ -212,13 +212,20 @@ def _contradictory(facts: Facts) -> Iterator[Finding]:
 
 
 def _unreadable(facts: Facts) -> Iterator[Finding]:
-    unreadable = facts.workings.unreadable
-    if unreadable:
+    workings = facts.workings
+    if workings.unreadable:
+        columns = len(workings.unreadable_columns)
+        of_columns = f" of {counted(columns, 'column')}" if columns else ""
         yield Finding(
             Code.UNREADABLE_STATISTICS,
             Severity.WARNING,
-            f"{counted(unreadable, 'statistic')} cannot be read (text that is not UTF-8, a number "
-            "outside of its type) and said nothing",
+            f"{counted(workings.unreadable, 'statistic')}{of_columns} in "
+            f"{counted(workings.unreadable_files, 'file')} cannot be read (text that is not UTF-8, "
+            "a number outside of its type) and said nothing",
             "find out which writer made them, and rewrite those files",
-            {"statistics": unreadable},
+            {
+                "statistics": workings.unreadable,
+                "files": workings.unreadable_files,
+                "columns": columns,
+            },
         )

@@ -122,8 +122,8 @@ def profile(snapshot: Snapshot, names: Sequence[str] | None = None, *, full: boo
 def _unreadable(files: Files, groups: RowGroups | None) -> Iterator[Unchecked]:
     """Yield how many statistics of a level cannot be read."""
     for level, count in (
-        ("files", files.unreadable),
-        ("row_groups", 0 if groups is None else groups.unreadable),
+        ("files", files.containers.unreadable_statistics),
+        ("row_groups", 0 if groups is None else groups.containers.unreadable_statistics),
     ):
         if count:
             yield Unchecked(level, f"{counted(count, 'statistic')} cannot be read")

@@ -75,7 +75,7 @@ def _constants(
     partition: PartitionColumn, batch: pa.RecordBatch, zone: Zone
 ) -> tuple[Path, Sequence[pa.Scalar]]:
     """The path of a partition column, and its value in each file."""
-    unreadable = partition.unreadable(batch)
+    unreadable = partition.unreadable(batch).true_count
     if unreadable:
         raise TableError(
             f"{unreadable} files have no readable value of the partition column "

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from whyscan.pruning.containers import Containers
 from whyscan.pruning.interval import Interval, between, meet, only_null
+from whyscan.pruning.mask import Mask, simplified
 from whyscan.tables.counts import MOST, plausible
 from whyscan.tables.delta import replay
 from whyscan.tables.delta.generated_columns import GeneratedValues, lift
@@ -76,8 +77,6 @@ def files(
     recorded_rows = plausible(batch.column(ROWS))
     deletions = _deletions(batch, recorded_rows)
     believed = statistics(needed.recorded, batch, recorded_rows)
-    unreadable = batch.column(UNREADABLE).true_count
-    named = [p for p in needed.partitions if p.column.path in needed.paths]
     return Files(
         read_paths=read_paths,
         bytes=plausible(batch.column(replay.SIZE)),
@@ -94,14 +93,30 @@ def files(
             },
             exact={path: b.exact for path, b in believed.items()},
             contradicted={path: b.contradicted for path, b in believed.items()},
+            unreadable=_unreadable(needed, batch),
         ),
         deleted=None if deletions is None else deletions.surely,
         maybe_deleted=None if deletions is None else deletions.maybe,
         wrong_counts=recorded_rows.null_count
         - batch.column(ROWS).null_count
         + (0 if deletions is None else deletions.wrong_counts),
-        unreadable=unreadable + sum(p.unreadable(batch) for p in named),
     )
+
+
+def _unreadable(needed: NamedColumns, batch: pa.RecordBatch) -> dict[Path, Mask]:
+    """Where a statistic or a partition value cannot be read; `()` is the row count."""
+    return {
+        (): simplified(batch.column(UNREADABLE)),
+        **{
+            column.path: simplified(batch.column(f"{UNREADABLE}{at}"))
+            for at, column in enumerate(needed.recorded)
+        },
+        **{
+            p.column.path: simplified(p.unreadable(batch))
+            for p in needed.partitions
+            if p.column.path in needed.paths
+        },
+    }
 
 
 class _Deletions(Struct, frozen=True):

@@ -119,14 +119,10 @@ class PartitionColumn(Struct, frozen=True):
             return batch.column(self.value_name)
         return self.values(batch)
 
-    def unreadable(self, batch: pa.RecordBatch) -> int:
-        """How many files have no value, or one that cannot be read."""
-        readable = pc.or_(
-            batch.column(self.value_name).is_valid(),
-            batch.column(f"null{self.at}"),
-        )
-        unknown: int = pc.invert(readable).true_count
-        return unknown
+    def unreadable(self, batch: pa.RecordBatch) -> pa.BooleanArray:
+        """Whether each file has no value, or one that cannot be read."""
+        is_null = batch.column(f"null{self.at}")
+        return pc.invert(pc.or_(batch.column(self.value_name).is_valid(), is_null))
 
     def _ends(self, value: pa.Array, batch: pa.RecordBatch) -> tuple[pa.Array, pa.Array]:
         zoned = batch.column(f"zoned{self.at}")

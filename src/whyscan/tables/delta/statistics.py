@@ -54,11 +54,16 @@ _BEHIND_ALL_TEXT = b"\xff"
 
 
 class RecordedNumber(Struct, frozen=True):
-    """One recorded value: its kind and its column; `column` None is the file's row count."""
+    """One recorded value: its kind and its column; `column` None is the file's row count.
+
+    `name` and `unreadable_name` are the columns of a replay with the value, and with whether a
+    value of the table's column cannot be read.
+    """
 
     kind: str
     column: DeltaColumn | None
     name: str
+    unreadable_name: str = UNREADABLE
 
     @property
     def steps(self) -> Path:
@@ -74,10 +79,11 @@ def leaves(columns: Sequence[DeltaColumn]) -> tuple[RecordedNumber, ...]:
     """The row count first, then the bounds and the null count of each column."""
     numbers = [RecordedNumber("numRecords", None, ROWS)]
     for at, column in enumerate(columns):
+        unreadable = f"{UNREADABLE}{at}"
         if values.sql_type(column.type) is not None:
-            numbers.append(RecordedNumber(_LOWER, column, f"lower{at}"))
-            numbers.append(RecordedNumber(_UPPER, column, f"upper{at}"))
-        numbers.append(RecordedNumber(_NULLS, column, f"nulls{at}"))
+            numbers.append(RecordedNumber(_LOWER, column, f"lower{at}", unreadable))
+            numbers.append(RecordedNumber(_UPPER, column, f"upper{at}", unreadable))
+        numbers.append(RecordedNumber(_NULLS, column, f"nulls{at}", unreadable))
     return tuple(numbers)
 
 
@@ -103,17 +109,19 @@ class Recorded(Struct, frozen=True):
                 yield f"{self.members[leaf.name]} AS typed_{leaf.name}"
 
     def outer(self) -> Iterator[str]:
-        """SQL columns of the outer query: the leaves, and whether one could not be read."""
-        unread = ["FALSE"]
+        """SQL columns of the outer query: the leaves, and of which columns one cannot be read."""
+        unread: dict[str, list[str]] = {UNREADABLE: []}
         for at, leaf in enumerate(self.leaves, start=1):
             text = f"{_TEXTS}[{at}]"
             value = self._value(leaf, text)
+            why = unread.setdefault(leaf.unreadable_name, [])
             if self.json:
-                unread.append(f"({text} IS NOT NULL AND {leaf.name} IS NULL)")
+                why.append(f"({text} IS NOT NULL AND {leaf.name} IS NULL)")
             yield f"{value} AS {leaf.name}"
         if self.json:
-            unread.append(f"(stats <> '' AND {_TEXTS} IS NULL)")
-        yield f"coalesce({' OR '.join(unread)}, FALSE) AS {UNREADABLE}"
+            unread[UNREADABLE].append(f"(stats <> '' AND {_TEXTS} IS NULL)")
+        for name, why in unread.items():
+            yield f"coalesce({' OR '.join(why) or 'FALSE'}, FALSE) AS {name}"
 
     def _value(self, leaf: RecordedNumber, text: str) -> str:
         typed = _of_member(leaf, f"typed_{leaf.name}") if leaf.name in self.members else None

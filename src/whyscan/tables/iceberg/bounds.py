@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from whyscan.pruning.functions.text.utf8 import text_or_unknown
+from whyscan.pruning.mask import Mask, either, simplified
 from whyscan.pruning.unscaled import scaled_to
 from whyscan.tree.arrow import MAX_DECIMAL_DIGITS, arrow_type
 from whyscan.tree.types import (
@@ -66,18 +67,19 @@ def decode(encoded: pa.Array, kind: Type) -> pa.Array:
             return pa.nulls(len(encoded), arrow_type(kind))
 
 
-def decode_both(encoded: tuple[pa.Array, pa.Array], kind: Type) -> tuple[pa.Array, pa.Array, int]:
-    """Lower bounds, upper bounds, and how many containers have an unreadable bound."""
+def decode_both(encoded: tuple[pa.Array, pa.Array], kind: Type) -> tuple[pa.Array, pa.Array, Mask]:
+    """Lower bounds, upper bounds, and whether a container has a bound that cannot be read."""
     lower, upper = (decode(end, kind) for end in encoded)
     if isinstance(kind, StringType):
         lower, upper = text_or_unknown(lower, upper)
-    lost = pc.or_(unread(encoded[0], lower), unread(encoded[1], upper)).true_count
-    return lower, upper, lost
+    return lower, upper, either(unread(encoded[0], lower), unread(encoded[1], upper))
 
 
-def unread(encoded: pa.Array, decoded: pa.Array) -> pa.Array:
+def unread(encoded: pa.Array, decoded: pa.Array) -> Mask:
     """Whether each value is present but could not be read."""
-    return pc.and_(encoded.is_valid(), decoded.is_null())
+    if encoded.null_count == decoded.null_count:
+        return False
+    return simplified(pc.and_(encoded.is_valid(), decoded.is_null()))
 
 
 def in_either_order(lower: pa.Array, upper: pa.Array) -> tuple[pa.Array, pa.Array]:

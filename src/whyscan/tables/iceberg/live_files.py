@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from whyscan.pruning.concatenation import concatenate
 from whyscan.pruning.containers import Containers
 from whyscan.pruning.interval import Interval, between
+from whyscan.pruning.mask import Mask, either
 from whyscan.tables.iceberg import partitions
 from whyscan.tables.iceberg.partition_values import as_type, shown
 from whyscan.tables.parquet import metadata_columns
@@ -35,10 +36,10 @@ Put: TypeAlias = Callable[[Sequence[pa.Array]], pa.Array]
 
 
 class EntryColumns(Struct, frozen=True):
-    """What a plan needs of entries: the statistics, and the paths of constant columns."""
+    """What a plan needs of entries: the statistics, and the paths of the named columns."""
 
     statistics: StatisticsReader
-    constants: Collection[Path]
+    paths: Collection[Path]
 
 
 class LiveFileBatch(Struct, frozen=True):
@@ -60,7 +61,7 @@ def batch(
     field_values = list(partitions.by_values(entries.spec, columns, entries.partition))
     containers = partitions.containers(field_values, entries.count, live)
     statistics = entry_columns.statistics.read(entries.table, recorded)
-    constants = _constants(entries, entry_columns.constants)
+    constants = _constants(entries, entry_columns.paths)
     return LiveFileBatch(
         entries,
         Files(
@@ -74,16 +75,24 @@ def batch(
                 statistics=statistics.intervals,
                 exact=statistics.exact,
                 contradicted=statistics.contradicted,
+                unreadable=_by_path(
+                    {p: m for p, m in containers.unreadable.items() if p in entry_columns.paths},
+                    statistics.unreadable,
+                ),
             ),
             deleted=None if deleted is None else deleted.surely,
             maybe_deleted=None if deleted is None else deleted.maybe,
             formats=pc.utf8_lower(entries.column("file_format")),
             manifest=pa.array(entries.manifest),
             spec=pa.repeat(pa.scalar(entries.spec.id, pa.int32()), entries.count),
-            unreadable=statistics.unreadable
-            + sum(field_value.unreadable for field_value in field_values),
         ),
     )
+
+
+def _by_path(*several: Mapping[Path, Mask]) -> dict[Path, Mask]:
+    """Yes where one of the masks of a path is."""
+    paths = dict.fromkeys(path for masks in several for path in masks)
+    return {path: either(*(masks.get(path, False) for masks in several)) for path in paths}
 
 
 def _shown(entries: Entries, field_values: Sequence[partitions.PartitionFieldValues]) -> pa.Table:
@@ -146,7 +155,6 @@ def concatenate_files(batches: Sequence[LiveFileBatch]) -> Files:
         formats=_optional([f.formats for f in files], put),
         manifest=_optional([f.manifest for f in files], put),
         spec=_optional([f.spec for f in files], put),
-        unreadable=sum(f.unreadable for f in files),
     )
 
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from whyscan.pruning.containers import Buckets, Containers, Intervals
 from whyscan.pruning.interval import Interval, greater, meet
-from whyscan.pruning.mask import Mask, either, keep, opposite, surely, tally, unknown_as
+from whyscan.pruning.mask import Mask, either, keep, opposite, surely, unknown_as
 from whyscan.pruning.transforms import (
     Bucket,
     IdentityTransform,
@@ -40,21 +40,29 @@ if TYPE_CHECKING:
 class PartitionFieldValues(Struct, frozen=True):
     """One partition field of a batch: the interval of its values, and its source column.
 
-    `unreadable` counts the containers whose value could not be read and so may be any value.
+    `unreadable`: the container's value could not be read, and so may be any value.
     """
 
     field: PartitionField
     source: IcebergColumn
     values: Interval
-    unreadable: int = 0
+    unreadable: Mask = False
 
 
 def containers(
     field_values: Sequence[PartitionFieldValues], count: int, rows: pa.Array | None
 ) -> Containers:
     """The containers of a batch with the intervals of the partition fields' sources."""
+    unreadable: dict[Path, Mask] = {}
+    for field_value in field_values:
+        path = field_value.source.path
+        unreadable[path] = either(unreadable.get(path, False), field_value.unreadable)
     return Containers(
-        count, rows, partition=_sources(field_values), buckets=tuple(_buckets(field_values))
+        count,
+        rows,
+        partition=_sources(field_values),
+        buckets=tuple(_buckets(field_values)),
+        unreadable=unreadable,
     )
 
 
@@ -69,12 +77,12 @@ def by_values(
             yield PartitionFieldValues(field, source, *_points(kind, recorded, read))
 
 
-def _points(kind: Type, recorded: pa.Array, read: pa.Array) -> tuple[Interval, int]:
+def _points(kind: Type, recorded: pa.Array, read: pa.Array) -> tuple[Interval, Mask]:
     """The interval of one value per container. An unreadable value may be any value."""
     point = of_partition_values(kind, read)
-    lost = unknown_as(unread(recorded, read), verdict=False)
+    lost = unread(recorded, read)
     if lost is False:
-        return point, 0
+        return point, False
     interval = Interval(
         kind,
         point.lower,
@@ -83,7 +91,7 @@ def _points(kind: Type, recorded: pa.Array, read: pa.Array) -> tuple[Interval, i
         null=point.null,
         nan=either(point.nan, lost) if isinstance(kind, FloatType) else False,
     )
-    return interval, tally(lost, len(recorded))
+    return interval, lost
 
 
 def by_summaries(
@@ -116,7 +124,7 @@ def _element(lists: pa.Array, position: int) -> pa.Array:
     return pc.list_flatten(lists).take(pa.array(starts + position, mask=lengths <= position))
 
 
-def _summary(kind: Type, summary: pa.StructArray) -> tuple[Interval, int]:
+def _summary(kind: Type, summary: pa.StructArray) -> tuple[Interval, Mask]:
     def of(name: str) -> pa.Array:
         return pc.struct_field(summary, name)
 

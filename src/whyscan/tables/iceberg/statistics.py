@@ -29,12 +29,12 @@ _MILLISECOND = 1_000
 
 
 class Statistics(Struct, frozen=True):
-    """The intervals of some columns; which are contradictory, and how many are unreadable."""
+    """The intervals of some columns; which statistics are contradictory, which are unreadable."""
 
     intervals: dict[Path, Interval]
     exact: dict[Path, Exact]
     contradicted: dict[Path, Mask]
-    unreadable: int = 0
+    unreadable: dict[Path, Mask]
 
 
 class StatisticsReader(Struct, frozen=True):
@@ -59,23 +59,22 @@ class StatisticsReader(Struct, frozen=True):
         intervals: dict[Path, Interval] = {}
         exact: dict[Path, Exact] = {}
         contradicted: dict[Path, Mask] = {}
-        unreadable = 0
+        unreadable: dict[Path, Mask] = {}
         lookups = _Lookups(entries, many=len(self.columns) > _FEW)
         for leaf in self.columns:
             if isinstance(leaf.type, NullType):
                 intervals[leaf.path] = only_null(leaf.type)
             if pa.types.is_null(arrow_type(leaf.type)):
                 continue
-            statistics, lost = self._statistics(entries, leaf, rows, lookups)
+            statistics, unreadable[leaf.path] = self._statistics(entries, leaf, rows, lookups)
             believed = checked(leaf.type, statistics, rows)
             intervals[leaf.path], exact[leaf.path] = believed.interval, believed.exact
             contradicted[leaf.path] = believed.contradicted
-            unreadable += lost
         return Statistics(intervals, exact, contradicted, unreadable)
 
     def _statistics(
         self, entries: pa.Table, leaf: IcebergColumn, rows: pa.Array, lookups: _Lookups
-    ) -> tuple[ColumnStatistics, int]:
+    ) -> tuple[ColumnStatistics, Mask]:
         def of(name: str) -> pa.Array:
             return lookups.values(name, leaf.id)
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from whyscan.pruning.mask import Mask, simplified
 from whyscan.tables.parquet.schemas import Encoding, ParquetColumn
 from whyscan.tree.arrow import MAX_DECIMAL_DIGITS, arrow_type
 from whyscan.tree.types import (
@@ -68,16 +69,16 @@ def decode(raw: Raw, leaf: ParquetColumn, kind: Type) -> pa.Array | None:
     return widen(_decoded(raw, leaf, arrow_type(leaf.type)), leaf.type, kind)
 
 
-def unreadable(raw: Raw, leaf: ParquetColumn, decoded: pa.Array) -> set[int]:
-    """The positions of bounds that are recorded but are no values of the file's type.
+def unreadable(raw: Raw, leaf: ParquetColumn, decoded: pa.Array) -> Mask:
+    """Whether each bound is recorded but is no value of the file's type.
 
     `decoded` are the bounds in the table's type, which may have fewer values.
     """
     if len(raw) - raw.count(None) == len(decoded) - decoded.null_count:
-        return set()
-    is_valid = _decoded(raw, leaf, arrow_type(leaf.type)).is_valid().to_pylist()
-    pairs = enumerate(zip(raw, is_valid, strict=True))
-    return {at for at, (value, readable) in pairs if value is not None and not readable}
+        return False
+    is_recorded = pa.array([value is not None for value in raw], pa.bool_())
+    is_valid = _decoded(raw, leaf, arrow_type(leaf.type)).is_valid()
+    return simplified(pc.and_not(is_recorded, is_valid))
 
 
 def may_be_cut(leaf: ParquetColumn) -> bool:

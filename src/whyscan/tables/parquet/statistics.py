@@ -14,6 +14,7 @@ from msgspec import Struct, field
 from whyscan.errors import CorruptFile
 from whyscan.pruning.containers import ColumnStatistics, Containers, checked
 from whyscan.pruning.functions.text.utf8 import text_or_unknown
+from whyscan.pruning.mask import Mask, either
 from whyscan.tables.column_finder import ambiguous
 from whyscan.tables.parquet import bounds, schemas, trust
 from whyscan.tables.parquet.chunk_patterns import SIZE
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from whyscan.pruning.containers import CheckedStatistics
     from whyscan.pruning.exact import Exact
     from whyscan.pruning.interval import Interval
-    from whyscan.pruning.mask import Mask
     from whyscan.tables.parquet.footers import Footer
     from whyscan.tables.parquet.metadata import FooterMetadata, RowGroup
     from whyscan.tables.parquet.schemas import FileSchema, Node, ParquetColumn
@@ -57,7 +57,7 @@ class FooterStatistics(Struct, frozen=True):
     statistics: dict[Path, Interval]
     exact: dict[Path, Exact]
     contradicted: dict[Path, Mask]
-    unreadable: int = 0
+    unreadable: dict[Path, Mask]
 
     def row_groups(
         self, opened: pa.Array, files: Containers, unchecked: tuple[Unreached, ...] = ()
@@ -79,8 +79,8 @@ class FooterStatistics(Struct, frozen=True):
                 buckets=owners.buckets,
                 exact=self.exact,
                 contradicted=self.contradicted,
+                unreadable=self.unreadable,
             ),
-            unreadable=self.unreadable,
             unchecked=unchecked,
         )
 
@@ -198,7 +198,7 @@ class _Collector(Struct):
             {path: column.interval for path, column in believed.items()},
             {path: column.exact for path, column in believed.items()},
             {path: column.contradicted for path, column in believed.items()},
-            sum(statistics.unreadable for statistics in self.columns),
+            {statistics.column.path: statistics.unreadable for statistics in self.columns},
         )
 
 
@@ -217,7 +217,7 @@ class _Statistics(Struct):
     nulls: list[int | None] = field(default_factory=list)
     nan_counts: list[int | None] = field(default_factory=list)
     greatest: list[bool] = field(default_factory=list)
-    unreadable: int = 0
+    unreadable: Mask = False
 
     def add(self, chunk: Fields, leaf: ParquetColumn, footer: FooterMetadata) -> None:
         """Add the statistics of one column chunk."""
@@ -255,9 +255,9 @@ class _Statistics(Struct):
         if isinstance(self.column.type, StringType) and lower is not None and upper is not None:
             before = lower, upper
             lower, upper = text_or_unknown(*before)
-            no_lower |= _lost(before[0], lower)
-            no_upper |= _lost(before[1], upper)
-        self.unreadable = len(no_lower | no_upper)
+            no_lower = either(no_lower, _lost(before[0], lower))
+            no_upper = either(no_upper, _lost(before[1], upper))
+        self.unreadable = either(no_lower, no_upper)
         statistics = ColumnStatistics(
             lower=lower,
             upper=upper,
@@ -267,18 +267,18 @@ class _Statistics(Struct):
         )
         return checked(self.column.type, statistics, rows)
 
-    def _decoded(self, raw: bounds.Raw) -> tuple[pa.Array | None, set[int]]:
+    def _decoded(self, raw: bounds.Raw) -> tuple[pa.Array | None, Mask]:
         """The bounds in the table's type, each decoded by the type of its file.
 
-        Also the positions of row groups with a bound that is no value of its file's type.
+        Also whether the bound of each row group is no value of its file's type.
         """
         parts = []
-        unreadable: set[int] = set()
+        unreadable: Mask = False
         for kind, leaf in enumerate(self.leaves):
             of_kind = raw if len(self.leaves) == 1 else bounds.only(raw, self.kinds, kind)
             decoded = bounds.decode(of_kind, leaf, self.column.type)
             if decoded is not None:
-                unreadable |= bounds.unreadable(of_kind, leaf, decoded)
+                unreadable = either(unreadable, bounds.unreadable(of_kind, leaf, decoded))
                 parts.append(decoded)
         return bounds.join(parts), unreadable
 
@@ -303,11 +303,11 @@ class _Statistics(Struct):
         )
 
 
-def _lost(before: pa.Array, after: pa.Array) -> set[int]:
-    """The positions that are valid in `before` and null in `after`."""
+def _lost(before: pa.Array, after: pa.Array) -> Mask:
+    """Where `before` has a value and `after` has none."""
     if before.null_count == after.null_count:
-        return set()
-    return set(pc.indices_nonzero(pc.and_(before.is_valid(), after.is_null())).to_pylist())
+        return False
+    return pc.and_(before.is_valid(), after.is_null())
 
 
 def _count(chunk: Fields, key: int) -> int | None:
