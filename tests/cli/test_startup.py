@@ -49,11 +49,11 @@ def test_a_delta_log_is_read_beside_the_parser_and_without_duckdbs_package(tmp_p
 import sys
 from whyscan.cli import main
 from whyscan.tables.delta.snapshot import DeltaSnapshot
-begin = DeltaSnapshot.expect
-def expect(snapshot, columns):
+begin = DeltaSnapshot.read_ahead
+def read_ahead(snapshot, columns):
     print("expected", [c.path for c in columns], "sqlglot" in sys.modules, file=sys.stderr)
     begin(snapshot, columns)
-DeltaSnapshot.expect = expect
+DeltaSnapshot.read_ahead = read_ahead
 code = main.run(["explain", {str(tmp_path / "users")!r}, "-w", "age > 40", "--depth", "files"])
 print(code, "duckdb" in sys.modules, file=sys.stderr)
 """

@@ -20,9 +20,6 @@ class Sparse:
         hidden = (Field("late", INT),) if named else ()
         return Schema((Field("early", INT), *hidden))
 
-    def expect(self, columns):
-        """Nothing is read ahead."""
-
 
 def test_a_name_that_was_missed_is_looked_for_harder():
     table = Sparse()

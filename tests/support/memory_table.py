@@ -121,9 +121,6 @@ class MemoryTable:
             **self._hidden(),
         )
 
-    def expect(self, columns):
-        """Everything is here."""
-
     def row_groups(self, files, opened, columns, projection):  # noqa: ARG002 - the protocol's
         positions = opened.to_pylist()
         reached = [at for at in positions if not self.data[at].missing]

@@ -86,7 +86,7 @@ def test_what_was_expected_is_read_once_and_before_it_is_asked_for(lake):
     def reader(name):
         return lambda: read.append(name) or files
 
-    remembered.expect("a", reader("expected"))
+    remembered.begin("a", reader("expected"))
     assert remembered.get("a", reader("asked")) is files
     assert remembered.get("a", reader("asked again")) is files
     assert read == ["expected"]
@@ -99,7 +99,7 @@ def test_an_expectation_that_fails_fails_where_it_is_asked_for_and_no_other_is_t
     def broken():
         raise TableError("no such log")
 
-    remembered.expect("a", broken)
+    remembered.begin("a", broken)
     assert remembered.get("b", lambda: files) is files
     with pytest.raises(TableError, match="no such log"):
         remembered.get("a", lambda: files)

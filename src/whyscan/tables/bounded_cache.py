@@ -45,7 +45,7 @@ class BoundedCache(Generic[V]):
         self.bound = bound
         self._weight = weight
         self._entries: dict[Hashable, tuple[V, int]] = {}
-        self.pending: dict[Hashable, Future[V]] = {}
+        self._begun: dict[Hashable, Future[V]] = {}
 
     def __iter__(self) -> Iterator[Hashable]:
         return iter(list(self._entries))
@@ -60,10 +60,10 @@ class BoundedCache(Generic[V]):
     def clear(self) -> None:
         self._entries.clear()
 
-    def expect(self, key: Hashable, make: Callable[[], V]) -> None:
+    def begin(self, key: Hashable, make: Callable[[], V]) -> None:
         """Begin to make the value of the next request, which waits for it and gets the errors."""
         # The thread is no daemon: an interpreter that ends must not stop it while DuckDB runs.
-        self.pending = {key: ThreadPoolExecutor(1).submit(make)}
+        self._begun = {key: ThreadPoolExecutor(1).submit(make)}
 
     def find(self, key: Hashable) -> V | None:
         """The cached value, which is now the one used last; None if there is none."""
@@ -78,8 +78,8 @@ class BoundedCache(Generic[V]):
         value = self.find(key)
         if value is not None:
             return value
-        pending = self.pending.pop(key, None)
-        return self.put(key, make() if pending is None else pending.result())
+        begun = self._begun.pop(key, None)
+        return self.put(key, make() if begun is None else begun.result())
 
     def put(self, key: Hashable, value: V) -> V:
         """Put a value into the cache, in the place of the present one."""

@@ -129,9 +129,6 @@ class CachedSnapshot(Struct, frozen=True, eq=False, dict=True):
     def manifests(self) -> Manifests | None:
         return self.snapshot.manifests()
 
-    def expect(self, columns: Sequence[Column]) -> None:
-        """Does nothing: columns that are not cached are read when a query needs them."""
-
     def recording(self, column: Column) -> Recording:
         if column not in self._recordings:
             self._recordings[column] = self.snapshot.recording(column)

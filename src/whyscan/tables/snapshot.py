@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from msgspec import Struct
 
@@ -233,10 +233,6 @@ class Snapshot(Protocol):
         """
         ...
 
-    def expect(self, columns: Sequence[Column]) -> None:
-        """Announces that `files` is called next with these columns, so that reading may begin."""
-        ...
-
     def row_groups(
         self,
         files: Files,
@@ -259,3 +255,15 @@ class Snapshot(Protocol):
         ...
 
     def traffic(self) -> Traffic: ...
+
+
+@runtime_checkable
+class ReadAhead(Protocol):
+    """A snapshot whose files can be read before the predicate is known, as nothing prunes them."""
+
+    def read_ahead(self, columns: Sequence[Column]) -> None:
+        """Begins to read the files with the statistics of `columns` for the next call of `files`.
+
+        That call waits for them and gets the errors. With other columns it reads the files itself.
+        """
+        ...

@@ -12,7 +12,7 @@ from whyscan.errors import TextSpan, UnknownColumn, UsageError
 from whyscan.planning.plan.scan_plan import Depth, Options
 from whyscan.predicate.syntax.column_guess import mentioned_columns
 from whyscan.predicate.syntax.session import Session
-from whyscan.tables.snapshot import Collected
+from whyscan.tables.snapshot import Collected, ReadAhead
 from whyscan.tree.nodes import Column
 
 if TYPE_CHECKING:
@@ -127,11 +127,11 @@ def session_of(terms: PlanTerms) -> Session:
 def _bound(text: str, snapshot: Snapshot, session: Session) -> Predicate:
     """The bound predicate. Only a name that is missing opens more files to look for it."""
     schema = snapshot.schema()
-    if "sqlglot" not in sys.modules:
+    if "sqlglot" not in sys.modules and isinstance(snapshot, ReadAhead):
         # Importing the parser takes as long as reading a hundred thousand files of a log.
         columns = mentioned_columns(text, schema)
         if columns is not None:
-            snapshot.expect(columns)
+            snapshot.read_ahead(columns)
     from whyscan.predicate.binding.bind import bind
 
     try:

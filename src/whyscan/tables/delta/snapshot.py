@@ -100,10 +100,10 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
         paths = frozenset(column.path for column in columns)
         return self.cached_files.get(paths, lambda: self._read_files(columns))
 
-    def expect(self, columns: Sequence[Column]) -> None:
+    def read_ahead(self, columns: Sequence[Column]) -> None:
         """Start to read the files in a thread: DuckDB does the work, so that Python can go on."""
         paths = frozenset(column.path for column in columns)
-        self.cached_files.expect(paths, lambda: self._read_files(columns))
+        self.cached_files.begin(paths, lambda: self._read_files(columns))
 
     def _read_files(self, columns: Sequence[Column]) -> Files:
         table_columns = self.state.schema.columns

@@ -350,9 +350,6 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
 
         return numbered(self._leaves.values())
 
-    def expect(self, columns: Sequence[Column]) -> None:
-        """Do nothing: the manifests to read are decided after the manifest list is evaluated."""
-
     def traffic(self) -> Traffic:
         return self.store.meter.traffic()
 

@@ -163,9 +163,6 @@ class ParquetSnapshot(Struct, eq=False):
             return Recording(Collected.NEVER, f"footers keep no bounds of type {column.type}")
         return Recording(Collected.YES)
 
-    def expect(self, columns: Sequence[Column]) -> None:
-        """Does nothing: partition values decide which footers are read, and are evaluated first."""
-
     def traffic(self) -> Traffic:
         return self.store.meter.traffic()
 
