@@ -159,11 +159,14 @@ def held(place: str) -> object:
 
 def answers(table: object, texts: Sequence[str]) -> list[tuple[int, int]]:
     """The files and bytes that each predicate keeps: parsed, bound and judged."""
+    from whyscan.planning.plan.planner import make_plan
     from whyscan.planning.plan.request import bind_request
-    from whyscan.planning.summaries import summaries
 
-    bound = (bind_request(table, text, None, {})[0] for text in texts)
-    return [(s.files_kept, s.bytes_kept) for s in summaries(table, bound)]
+    terms = {"depth": "files"}
+    summaries = (
+        make_plan(table, *bind_request(table, text, None, terms)).summary for text in texts
+    )
+    return [(summary.files_kept, summary.bytes_kept) for summary in summaries]
 
 
 def _duckdb(table: Path) -> duckdb.DuckDBPyConnection:

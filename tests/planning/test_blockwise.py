@@ -14,11 +14,12 @@ from msgspec.structs import replace
 from oracle.dice import Dice, tried
 from oracle.predicates import Maker
 from oracle.tables import any_world, built, honest
-from whyscan.planning.plan import blockwise
+from whyscan.planning.plan import blockwise, judgement
 from whyscan.planning.plan.blockwise import judge_by_blocks
 from whyscan.planning.plan.judgement import judge, judge_each
 from whyscan.pruning.blocks import Blocks, make_blocks
 from whyscan.pruning.containers import Buckets, Containers
+from whyscan.pruning.evaluate import evaluate
 from whyscan.pruning.interval import Interval
 from whyscan.tree.nodes import And, Column, Comparator, Comparison, Conjunct, Literal, Predicate
 from whyscan.tree.types import INT
@@ -90,8 +91,8 @@ def assert_same(found: Any, expected: Any) -> None:
 @pytest.mark.slow
 @tried(300)
 @given(judgements())
-def test_block_by_block_is_one_by_one(judgement):
-    predicate, containers, session = judgement
+def test_block_by_block_is_one_by_one(judged):
+    predicate, containers, session = judged
     for told in (containers, containers.by_partition(), containers.without_nan()):
         found = judge_by_blocks(predicate, told, session)
         if found is not None:
@@ -140,13 +141,13 @@ def test_members_of_blocks_that_are_decided_are_not_looked_at(monkeypatch):
     predicate = Predicate("", "spark", "UTC", None, (Conjunct(asked, ""),))
     seen = []
     monkeypatch.setattr(
-        blockwise, "judge_each", lambda p, c, z: seen.append(c.count) or judge_each(p, c, z)
+        judgement, "evaluate", lambda e, c, z: seen.append(c.count) or evaluate(e, c, z)
     )
 
     found = judge(predicate, containers, zone("UTC"))
+    hulls, kernels, members = seen
 
     assert_same(found, judge_each(predicate, plain, zone("UTC")))
     assert int(found.kept.sum()) == 1_234
-    hulls, kernels, members = seen
     assert hulls == kernels == containers.blocks.count
     assert members <= 100

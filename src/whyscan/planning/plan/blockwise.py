@@ -7,7 +7,7 @@ container were looked at.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from msgspec import Struct
@@ -17,20 +17,20 @@ from whyscan.planning.plan.file_groups import FileGroups
 from whyscan.planning.plan.judgement import (
     EVERY,
     KEPT,
-    UNDECIDED,
+    Evaluation,
     Judgement,
     flags,
     judge_each,
-    truths,
 )
 from whyscan.pruning.truth import matches_all
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from whyscan.planning.plan.judgement import Flags
     from whyscan.pruning.blocks import Blocks
     from whyscan.pruning.containers import Containers
-    from whyscan.pruning.truth import Truth
-    from whyscan.tree.nodes import Column, Predicate
+    from whyscan.tree.nodes import Column, Path, Predicate
     from whyscan.tree.zones import Zone
 
 WORTH_WHILE = 4
@@ -55,15 +55,16 @@ class _BlockFlags(Struct, frozen=True):
 
 def judge_by_blocks(predicate: Predicate, containers: Containers, zone: Zone) -> Judgement | None:
     """The judgement of containers in blocks; None where looking at each container is as fast."""
-    blocks, columns = containers.blocks, described_columns(predicate, containers)
-    if blocks is None or not columns:
+    if containers.blocks is None:
         return None
-    hulls = _Hulls(predicate, containers, blocks, columns, zone)
-    block_flags = _block_flags(hulls)
-    groups = _groups(blocks, block_flags.is_open)
+    evaluation = _BlockEvaluation.of(predicate, containers, containers.blocks, zone)
+    if not evaluation.columns:
+        return None
+    block_flags = evaluation.flags()
+    groups = _groups(evaluation.blocks, block_flags.is_open)
     if groups is None:
         return None
-    members = hulls.judge(hulls.apart(groups))
+    members = judge_each(predicate, evaluation.members(groups), zone)
     return _joined(groups, block_flags, members).at(groups.group_numbers)
 
 
@@ -86,34 +87,47 @@ def judge_groups(
 
     The members of `mixed_blocks` are groups by themselves, whatever the hulls say.
     """
-    blocks = containers.blocks
-    if blocks is None:
+    if containers.blocks is None:
         return None
-    full, partitions, statistics = (
-        _Hulls(predicate, described, blocks, described_columns(predicate, described), zone)
-        for described in (containers, containers.by_partition(), containers.by_statistics())
-    )
-    full_flags, partition_flags = _block_flags(full), _block_flags(partitions)
-    # Without partition values, statistics are all the metadata there is.
-    statistics_kept = (
-        _kept_flags(statistics)
-        if partitions.columns
-        else _BlockFlags(full_flags.may[KEPT], full_flags.sure[KEPT])
-    )
-    is_open = full_flags.is_open | partition_flags.is_open | statistics_kept.is_open
-    groups = _groups(blocks, mixed_blocks | is_open)
+    measured, divided = containers.statistics.keys(), containers.partition.keys()
+    full = _BlockEvaluation.of(predicate, containers, containers.blocks, zone)
+    partition = full.narrowed(containers.by_partition(), measured)
+    statistics = full.narrowed(containers.by_statistics(), divided)
+    full_flags, partition_flags = full.flags(), partition.flags()
+    kept_by_statistics = statistics.kept_flags()
+    is_open = full_flags.is_open | partition_flags.is_open | kept_by_statistics.is_open
+    groups = _groups(full.blocks, mixed_blocks | is_open)
     if groups is None:
         return None
-    members = full.apart(groups)
-    judgement = _joined(groups, full_flags, full.judge(members))
+    members = Evaluation.of(predicate, full.members(groups), zone)
+    of_partition = members.narrowed(members.containers.by_partition(), measured)
+    of_statistics = members.narrowed(members.containers.by_statistics(), divided)
     return GroupVerdicts(
         groups,
-        judgement,
-        _joined(groups, partition_flags, full.judge(members.by_partition())),
-        judgement.kept
-        if full.columns and not partitions.columns
-        else statistics.kept(groups, statistics_kept, members.by_statistics()),
+        _joined(groups, full_flags, members.judgement()),
+        _joined(groups, partition_flags, of_partition.judgement()),
+        # Without statistics of its columns the predicate keeps every file, also without rows.
+        _joined_kept(groups, kept_by_statistics, of_statistics)
+        if statistics.columns
+        else np.ones(groups.count, np.bool_),
     )
+
+
+def kept_groups(
+    predicate: Predicate, containers: Containers, zone: Zone
+) -> tuple[FileGroups, Flags] | None:
+    """Groups of files, and one flag per group: it may match; None where one per file is as fast."""
+    if containers.blocks is None:
+        return None
+    evaluation = _BlockEvaluation.of(predicate, containers, containers.blocks, zone)
+    if not evaluation.columns:
+        return None
+    block_flags = evaluation.kept_flags()
+    groups = _groups(evaluation.blocks, block_flags.is_open)
+    if groups is None:
+        return None
+    members = Evaluation.of(predicate, evaluation.members(groups), zone)
+    return groups, _joined_kept(groups, block_flags, members)
 
 
 def _groups(blocks: Blocks, is_open: Flags) -> FileGroups | None:
@@ -122,31 +136,6 @@ def _groups(blocks: Blocks, is_open: Flags) -> FileGroups | None:
     if int(blocks.sizes[open_blocks].sum()) * WORTH_WHILE > len(blocks.order):
         return None
     return FileGroups(blocks, np.flatnonzero(~is_open), blocks.places(open_blocks))
-
-
-def kept_groups(
-    predicate: Predicate, containers: Containers, zone: Zone
-) -> tuple[FileGroups, Flags] | None:
-    """Groups of files, and one flag per group: it may match; None where one per file is as fast."""
-    blocks, columns = containers.blocks, described_columns(predicate, containers)
-    if blocks is None or not columns:
-        return None
-    hulls = _Hulls(predicate, containers, blocks, columns, zone)
-    block_flags = _kept_flags(hulls)
-    groups = _groups(blocks, block_flags.is_open)
-    return (
-        None if groups is None else (groups, hulls.kept(groups, block_flags, hulls.apart(groups)))
-    )
-
-
-def _kept_flags(hulls: _Hulls) -> _BlockFlags:
-    outer = hulls.conjunction(hulls.blocks.hulls(hulls.containers, hulls.columns))
-    may = flags(outer.true, hulls.blocks.count)
-    if not may.any():
-        return _BlockFlags(may, may)
-    inner = hulls.conjunction(hulls.blocks.kernels(hulls.containers, hulls.columns))
-    every = flags(matches_all(outer), len(may)) & hulls.solid()
-    return _BlockFlags(may, may & (flags(inner.true, len(may)) | every))
 
 
 def described_columns(predicate: Predicate, containers: Containers) -> tuple[Column, ...]:
@@ -159,68 +148,82 @@ def described_columns(predicate: Predicate, containers: Containers) -> tuple[Col
     return tuple(column for column in predicate.columns() if column.path in paths)
 
 
-class _Hulls(Struct, frozen=True):
-    """Containers in blocks, and the columns of a predicate that have metadata."""
+class _BlockEvaluation(Struct, frozen=True):
+    """A predicate over containers in blocks, evaluated for the hull and the kernel of each block.
 
-    predicate: Predicate
+    `columns` are the columns of the predicate that have metadata.
+    """
+
     containers: Containers
     blocks: Blocks
     columns: tuple[Column, ...]
-    zone: Zone
+    hulls: Evaluation
+    kernels: Evaluation
 
-    def outer(self) -> Judgement:
-        """The verdicts of each block's hull."""
-        return self.judge(self.blocks.hulls(self.containers, self.columns))
+    @classmethod
+    def of(cls, predicate: Predicate, containers: Containers, blocks: Blocks, zone: Zone) -> Self:
+        columns = described_columns(predicate, containers)
+        hulls, kernels = (
+            Evaluation.of(predicate, described, zone)
+            for described in (
+                blocks.hulls(containers, columns),
+                blocks.kernels(containers, columns),
+            )
+        )
+        return cls(containers, blocks, columns, hulls, kernels)
 
-    def inner(self) -> Judgement:
-        """The verdicts of each block's kernel."""
-        return self.judge(self.blocks.kernels(self.containers, self.columns))
+    def narrowed(self, containers: Containers, paths: Collection[Path]) -> Self:
+        """The evaluation of the same containers after the columns `paths` have lost metadata."""
+        columns = described_columns(self.hulls.predicate, containers)
+        return type(self)(
+            containers,
+            self.blocks,
+            columns,
+            self.hulls.narrowed(self.blocks.hulls(containers, columns), paths),
+            self.kernels.narrowed(self.blocks.kernels(containers, columns), paths),
+        )
 
-    def judge(self, containers: Containers) -> Judgement:
-        return judge_each(self.predicate, containers, self.zone)
-
-    def conjunction(self, containers: Containers) -> Truth:
-        """The truth of the conjunction of all conjuncts."""
-        return truths(self.predicate, containers, self.zone, UNDECIDED)[1]
-
-    def apart(self, groups: FileGroups) -> Containers:
+    def members(self, groups: FileGroups) -> Containers:
         """The containers that are groups by themselves."""
         return self.blocks.members(self.containers, self.columns, groups.open_blocks)
 
-    def kept(self, groups: FileGroups, block_flags: _BlockFlags, members: Containers) -> Flags:
-        """One flag per group: it may match. Without metadata of any column, every group may."""
-        if not self.columns:
-            return np.ones(groups.count, np.bool_)
-        inside = flags(self.conjunction(members).true, members.count)
-        return np.concatenate((block_flags.sure[groups.whole_blocks], inside))
+    def flags(self) -> _BlockFlags:
+        """The flags of blocks for each row of a judgement, from the verdicts of hulls and kernels.
 
-    def solid(self) -> Flags:
+        If a kernel may match, but not in every row, then no member matches in every row.
+        """
+        outer, inner = self.hulls.judgement(), self.kernels.judgement()
+        may, sure = outer.matrix.copy(), np.zeros_like(outer.matrix)
+        kept, every = (outer.verdict_rows(row) for row in (KEPT, EVERY))
+        sure[every] = outer.matrix[every] & self._solid()
+        sure[kept] = outer.matrix[kept] & (inner.matrix[kept] | sure[every])
+        may[every] = outer.matrix[kept] & ~(inner.matrix[kept] & ~inner.matrix[every])
+        if outer.nan_row != KEPT:
+            without_nan = self.narrowed(self.containers.without_nan(), ())
+            sure[outer.nan_row] = sure[KEPT] & without_nan.kept_flags().sure
+        if outer.join_row != KEPT:
+            sure[outer.join_row] = inner.matrix[outer.join_row]
+        return _BlockFlags(may, sure)
+
+    def kept_flags(self) -> _BlockFlags:
+        """The flags of blocks for one question: whether the container may match."""
+        may = self.hulls.kept
+        if not may.any():
+            return _BlockFlags(may, may)
+        every = flags(matches_all(self.hulls.conjunction), len(may)) & self._solid()
+        return _BlockFlags(may, may & (self.kernels.kept | every))
+
+    def _solid(self) -> Flags:
         """One flag per block: a fact about all rows of the hull holds for a row of each member."""
         return ~self.blocks.with_empty_member(self.containers, self.columns)
-
-    def without_nan(self) -> _Hulls:
-        return replace(self, containers=self.containers.without_nan())
-
-
-def _block_flags(hulls: _Hulls) -> _BlockFlags:
-    """The flags of blocks for each row of a judgement, from the verdicts of hulls and kernels.
-
-    If a kernel may match, but not in every row, then no member matches in every row.
-    """
-    outer, inner = hulls.outer(), hulls.inner()
-    may, sure = outer.matrix.copy(), np.zeros_like(outer.matrix)
-    kept, every = (outer.verdict_rows(row) for row in (KEPT, EVERY))
-    sure[every] = outer.matrix[every] & hulls.solid()
-    sure[kept] = outer.matrix[kept] & (inner.matrix[kept] | sure[every])
-    may[every] = outer.matrix[kept] & ~(inner.matrix[kept] & ~inner.matrix[every])
-    if outer.nan_row != KEPT:
-        sure[outer.nan_row] = sure[KEPT] & _kept_flags(hulls.without_nan()).sure
-    if outer.join_row != KEPT:
-        sure[outer.join_row] = inner.matrix[outer.join_row]
-    return _BlockFlags(may, sure)
 
 
 def _joined(groups: FileGroups, block_flags: _BlockFlags, members: Judgement) -> Judgement:
     """The judgement of all groups, from the flags of closed blocks and members of open blocks."""
-    of_blocks = block_flags.sure[:, groups.whole_blocks]
+    of_blocks = block_flags.sure.take(groups.whole_blocks, axis=1)
     return replace(members, matrix=np.concatenate((of_blocks, members.matrix), axis=1))
+
+
+def _joined_kept(groups: FileGroups, block_flags: _BlockFlags, members: Evaluation) -> Flags:
+    """One flag per group: it may match."""
+    return np.concatenate((block_flags.sure[groups.whole_blocks], members.kept))

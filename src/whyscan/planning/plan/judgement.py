@@ -16,16 +16,17 @@ from msgspec.structs import replace
 from whyscan.pruning.evaluate import conjoin, evaluate
 from whyscan.pruning.truth import Truth, fixed, matches_all
 from whyscan.tree.lazy import lazy
+from whyscan.tree.nodes import columns_of
 from whyscan.tree.types import FloatType
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection
 
     import numpy.typing as npt
 
     from whyscan.pruning.containers import Containers
     from whyscan.pruning.mask import Mask
-    from whyscan.tree.nodes import Predicate
+    from whyscan.tree.nodes import Path, Predicate
     from whyscan.tree.zones import Zone
 
 Flags: TypeAlias = "npt.NDArray[np.bool_]"
@@ -118,18 +119,83 @@ def judge_each(
     predicate: Predicate, containers: Containers, zone: Zone, decided: Decided = UNDECIDED
 ) -> Judgement:
     """The verdicts of every conjunct alone and of the predicate, container by container."""
-    each, conjunction = truths(predicate, containers, zone, decided)
-    rows = [mask for truth in (conjunction, *each) for mask in (truth.true, matches_all(truth))]
-    matrix = [flags(mask, containers.count) for mask in rows]
-    nan_row = join_row = KEPT
-    if any(isinstance(column.type, FloatType) for column in predicate.columns()):
-        _, without_nan = truths(predicate, containers.without_nan(), zone, decided)
-        nan_row = len(matrix)
-        matrix.append(matrix[KEPT] & flags(without_nan.true, containers.count))
-    if any(conjunct.from_join for conjunct in predicate.conjuncts):
-        join_row = len(matrix)
-        matrix.append(_without_join(predicate, containers, each))
-    return Judgement(np.array(matrix), nan_row, join_row)
+    return Evaluation.of(predicate, containers, zone, decided).judgement()
+
+
+class Evaluation(Struct, frozen=True):
+    """The truth of each conjunct alone and of their conjunction, for every container of a batch."""
+
+    predicate: Predicate
+    containers: Containers
+    zone: Zone
+    decided: Decided
+    each: tuple[Truth, ...]
+    conjunction: Truth
+
+    @classmethod
+    def of(
+        cls, predicate: Predicate, containers: Containers, zone: Zone, decided: Decided = UNDECIDED
+    ) -> Evaluation:
+        """Evaluate the conjuncts; the truths in `decided` are not computed again."""
+        expressions = [conjunct.expression for conjunct in predicate.conjuncts]
+        if not containers.count:
+            nothing = tuple(fixed() for _ in expressions)
+            return cls(predicate, containers, zone, decided, nothing, fixed())
+        each = tuple(
+            decided[i] if i in decided else evaluate(expression, containers, zone)
+            for i, expression in enumerate(expressions)
+        )
+        conjunction = conjoin(expressions, each, containers)
+        return cls(predicate, containers, zone, decided, each, conjunction)
+
+    @property
+    def kept(self) -> Flags:
+        """One flag per container: it may match."""
+        return flags(self.conjunction.true, self.containers.count)
+
+    def judgement(self) -> Judgement:
+        """The verdicts as flags."""
+        count = self.containers.count
+        rows = [
+            mask
+            for truth in (self.conjunction, *self.each)
+            for mask in (truth.true, matches_all(truth))
+        ]
+        matrix = [flags(mask, count) for mask in rows]
+        nan_row = join_row = KEPT
+        if any(isinstance(column.type, FloatType) for column in self.predicate.columns()):
+            without_nan = self.containers.without_nan()
+            nan_row = len(matrix)
+            again = Evaluation.of(self.predicate, without_nan, self.zone, self.decided)
+            matrix.append(matrix[KEPT] & again.kept)
+        if any(conjunct.from_join for conjunct in self.predicate.conjuncts):
+            join_row = len(matrix)
+            matrix.append(self._kept_without_join())
+        return Judgement(np.array(matrix), nan_row, join_row)
+
+    def _kept_without_join(self) -> Flags:
+        unjoined = [
+            (conjunct.expression, truth)
+            for conjunct, truth in zip(self.predicate.conjuncts, self.each, strict=True)
+            if not conjunct.from_join
+        ]
+        conjunction = conjoin([e for e, _ in unjoined], [t for _, t in unjoined], self.containers)
+        return flags(conjunction.true, self.containers.count)
+
+    def narrowed(self, containers: Containers, paths: Collection[Path]) -> Evaluation:
+        """The evaluation of the same containers after the columns `paths` have lost metadata.
+
+        Only conjuncts that name one of them are evaluated again, and those that name a float: an
+        evaluation without NaN is not an evaluation with NaN.
+        """
+        named = (columns_of(conjunct.expression) for conjunct in self.predicate.conjuncts)
+        unchanged = {
+            at: self.each[at]
+            for at, columns in enumerate(named)
+            if not any(c.path in paths or isinstance(c.type, FloatType) for c in columns)
+        }
+        decided = UNDECIDED if self.containers.buckets else unchanged
+        return Evaluation.of(self.predicate, containers, self.zone, decided)
 
 
 def flags(mask: Mask, count: int) -> Flags:
@@ -145,28 +211,6 @@ def bits(flagged: Flags) -> pa.BooleanArray:
     """A NumPy array as a mask. NumPy packs the bits eight times faster than Arrow."""
     packed = pa.py_buffer(np.packbits(flagged, bitorder="little"))
     return pa.BooleanArray.from_buffers(pa.bool_(), len(flagged), [None, packed])
-
-
-def truths(
-    predicate: Predicate, containers: Containers, zone: Zone, decided: Decided
-) -> tuple[list[Truth], Truth]:
-    """The truth of each conjunct alone, and of their conjunction."""
-    expressions = [conjunct.expression for conjunct in predicate.conjuncts]
-    if not containers.count:
-        return [fixed() for _ in expressions], fixed()
-    each = [
-        decided[i] if i in decided else evaluate(expression, containers, zone)
-        for i, expression in enumerate(expressions)
-    ]
-    return each, conjoin(expressions, each, containers)
-
-
-def _without_join(predicate: Predicate, containers: Containers, each: Sequence[Truth]) -> Flags:
-    unjoined = [
-        (c.expression, t) for c, t in zip(predicate.conjuncts, each, strict=True) if not c.from_join
-    ]
-    conjunction = conjoin([e for e, _ in unjoined], [t for _, t in unjoined], containers)
-    return flags(conjunction.true, containers.count)
 
 
 def roll_up(inner: Judgement, parent: npt.NDArray[np.int64], count: int) -> Judgement:

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.planning.plan.block_reasons import BlockQuestion, mixed_blocks
-from whyscan.planning.plan.blockwise import judge_groups
+from whyscan.planning.plan.blockwise import judge_groups, kept_groups
 from whyscan.planning.plan.file_groups import FileGroups
 from whyscan.planning.plan.judgement import (
     UNDECIDED,
@@ -56,13 +56,18 @@ FEW = 16
 def make_plan(snapshot: Snapshot, predicate: Predicate, options: Options) -> ScanPlan:
     """Plan a predicate on one snapshot."""
     started = perf_counter()
-    session = zone(predicate.zone)
-    evidence = _Planner(snapshot, predicate, session, options).evidence()
-    if options.assume_no_nan:
-        evidence = evidence.without_nan()
-    summary = summarise(evidence)
+    planner = _Planner(snapshot, predicate, zone(predicate.zone), options)
+    summary, evidence = planner.summary_by_blocks(), None
+    if summary is None:
+        evidence = planner.evidence()
+        summary = summarise(evidence)
     seconds = perf_counter() - started
-    return ScanPlan(snapshot, predicate, session, options, evidence, summary, seconds)
+    return ScanPlan(snapshot, predicate, planner.zone, options, evidence, summary, seconds)
+
+
+def evidence_of(plan: ScanPlan) -> Evidence:
+    """The evidence of a plan of which only the summary was computed."""
+    return _Planner(plan.snapshot, plan.predicate, plan.zone, plan.options).evidence()
 
 
 class _Planner(Struct, frozen=True):
@@ -79,29 +84,70 @@ class _Planner(Struct, frozen=True):
         checked = self.options.complete or ()
         return tuple(dict.fromkeys((*self.predicate.columns(), *self.options.measured, *checked)))
 
+    def summary_by_blocks(self) -> ScanPlanSummary | None:
+        """The summary of a plan whose files are counted block by block; None where it needs more.
+
+        A summary needs to know only which files are kept, so it looks into fewer blocks than a
+        report, which also counts what each conjunct removes.
+        """
+        if self.snapshot.footers_describe_files or self.snapshot.manifests() is not None:
+            return None
+        files = self.snapshot.files(self.columns, self.zone)
+        if files.containers.blocks is None or files.bytes.null_count or files.rows.null_count:
+            return None
+        partition = files.containers.by_partition()
+        if self.decided(files, truths_of_points(self.predicate, partition, self.zone)):
+            return None
+        containers = self.without_assumed_nan(files.containers)
+        grouped = kept_groups(self.predicate, containers, self.zone)
+        if (
+            grouped is None
+            or left_closed(self.options.depth, grouped[0].file_count(grouped[1])) is None
+        ):
+            return None
+        groups, kept = grouped
+        size, rows = (groups.sums(values) for values in (files.bytes, files.rows))
+        bytes_kept, rows_kept = totals_of((size, rows), kept)
+        return ScanPlanSummary(
+            manifests_total=None,
+            manifests_kept=None,
+            files_total=files.count,
+            files_kept=groups.file_count(kept),
+            row_groups_total=None,
+            row_groups_kept=None,
+            bytes_total=total(size),
+            bytes_kept=bytes_kept,
+            rows_total=total(rows),
+            rows_kept=rows_kept,
+        )
+
     def evidence(self) -> Evidence:
+        """All containers that were looked at, with their verdicts."""
         manifests = self.manifests()
         opened = None if manifests is None else pa.array(np.flatnonzero(manifests.opened))
         files = self.snapshot.files(self.columns, self.zone, opened)
+        evidence = self.with_row_groups(self.by_metadata(files, manifests))
+        return evidence.without_nan() if self.options.assume_no_nan else evidence
+
+    def by_metadata(self, files: Files, manifests: ManifestEvidence | None) -> Evidence:
+        """The evidence of files, and of row groups where only they describe files."""
         partition = files.containers.by_partition()
         point_truths = truths_of_points(self.predicate, partition, self.zone)
-        runnable = {at: t for at, t in point_truths.items() if at not in self.options.never_run}
-        decided = decide(self.predicate, runnable, partition, self.zone)
+        decided = self.decided(files, point_truths)
         settled = decided
         grouped = None if decided else self.in_groups(files, manifests)
         if grouped is not None:
-            return self.with_row_groups(grouped)
+            return grouped
         if decided or partition.blocks is None:
             # Statistics add nothing to the truth of conjuncts over partition values alone.
             settled = {**_unmeasured(point_truths, self.predicate, files.containers), **decided}
         by_partition = self.judge(partition, settled)
         if self.snapshot.footers_describe_files:
             return self.by_footers(files, by_partition, decided)
-        judgement = self.judge(files.containers, settled)
-        evidence = Evidence(
+        return Evidence(
             files=files,
             file_groups=FileGroups.one_per_file(files.count),
-            judgement=judgement,
+            judgement=self.judge(files.containers, settled),
             by_partition=by_partition,
             opened=np.ones(files.count, np.bool_),
             row_groups=None,
@@ -110,7 +156,11 @@ class _Planner(Struct, frozen=True):
             unchecked=(),
             manifests=manifests,
         )
-        return self.with_row_groups(evidence)
+
+    def decided(self, files: Files, point_truths: Decided) -> Decided:
+        """The truths of conjuncts that DuckDB decides on partition values."""
+        runnable = {at: t for at, t in point_truths.items() if at not in self.options.never_run}
+        return decide(self.predicate, runnable, files.containers.by_partition(), self.zone)
 
     def in_groups(self, files: Files, manifests: ManifestEvidence | None) -> Evidence | None:
         """The evidence with one flag per group of files; None where one flag per file is needed."""
@@ -178,6 +228,8 @@ class _Planner(Struct, frozen=True):
 
     def with_row_groups(self, evidence: Evidence) -> Evidence:
         """Delta and Iceberg: row groups refine the plan and do not change the verdict of a file."""
+        if evidence.footers_describe_files:
+            return evidence
         kept = evidence.judgement.kept
         closed = left_closed(self.options.depth, evidence.file_count(kept))
         if closed is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from whyscan.planning.plan.judgement import Flags, flags, truths
+from whyscan.planning.plan.judgement import Evaluation, Flags
 from whyscan.planning.plan.partition_values import decide, spread, truths_of_points
 from whyscan.tree.nodes import Conjunct
 from whyscan.tree.rendering import to_sql
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from whyscan.planning.plan.judgement import Decided
     from whyscan.planning.plan.scan_plan import PlanRequest, ScanPlan
     from whyscan.pruning.containers import Containers
-    from whyscan.tree.nodes import Expression, Predicate
-    from whyscan.tree.zones import Zone
+    from whyscan.tree.nodes import Expression
 
 
 class Metadata(Enum):
@@ -73,14 +72,10 @@ def kept(
         partition = containers.by_partition()
         points = truths_of_points(predicate, partition, plan.zone)
         decided = decide(predicate, points, partition, plan.zone)
-    flagged = _kept(predicate, by.of(containers), plan.zone, decided)
+    flagged = Evaluation.of(predicate, by.of(containers), plan.zone, decided).kept
     groups = evidence.describing_groups
     if groups is None:
         return flagged
-    inside = _kept(predicate, by.of(groups.containers), plan.zone, spread(decided, groups.owners))
-    return flagged & (evidence.with_row_group(inside) | ~evidence.has_footer)
-
-
-def _kept(predicate: Predicate, containers: Containers, zone: Zone, decided: Decided) -> Flags:
-    _, conjunction = truths(predicate, containers, zone, decided)
-    return flags(conjunction.true, containers.count)
+    inside = by.of(groups.containers)
+    inside_kept = Evaluation.of(predicate, inside, plan.zone, spread(decided, groups.owners)).kept
+    return flagged & (evidence.with_row_group(inside_kept) | ~evidence.has_footer)

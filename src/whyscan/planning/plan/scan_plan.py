@@ -324,18 +324,26 @@ class PlannedSnapshot(PlanRequest, Protocol):
 class ScanPlan(Struct, frozen=True, dict=True):
     """What a predicate reads of a snapshot. Iterate over it for its `FileScan`s.
 
-    `counted` is the evidence with one flag per group of files, which is enough for numbers;
-    `evidence` has one flag per file. `seconds` is the time that planning took,
-    including reading metadata.
+    `looked_at` is None if the summary needed no more than blocks of files. `seconds` is the time
+    that planning took, including reading metadata.
     """
 
     snapshot: Snapshot
     predicate: Predicate
     zone: Zone
     options: Options
-    counted: Evidence
+    looked_at: Evidence | None
     summary: ScanPlanSummary
     seconds: float = 0.0
+
+    @lazy
+    def counted(self) -> Evidence:
+        """The evidence with one flag per group of files, which is enough for numbers."""
+        if self.looked_at is not None:
+            return self.looked_at
+        from whyscan.planning.plan.planner import evidence_of
+
+        return evidence_of(self)
 
     @lazy
     def evidence(self) -> Evidence:

@@ -124,7 +124,7 @@ def before_limit(plan: ScanPlan) -> ScanPlan:
     if plan.counted.limit is None:
         return plan
     evidence = plan.counted.before_limit
-    return replace(plan, counted=evidence, summary=summarise(evidence))
+    return replace(plan, looked_at=evidence, summary=summarise(evidence))
 
 
 def cut(plan: PlannedSnapshot, cuts: Sequence[LimitedPart]) -> PlannedSnapshot:
@@ -152,7 +152,7 @@ def _cut(plan: ScanPlan, part: LimitedPart) -> ScanPlan:
         row_group_judgement=judgement,
         limit=Limit(part.rows, ordered=part.ordered, before=evidence),
     )
-    return replace(plan, counted=left, summary=summarise(left))
+    return replace(plan, looked_at=left, summary=summarise(left))
 
 
 def too_few(sure: int, needed: int) -> str:

@@ -9,7 +9,7 @@ import pyarrow as pa
 from msgspec import Struct
 from msgspec.structs import replace
 
-from whyscan.planning.plan.judgement import Flags, flags, truths
+from whyscan.planning.plan.judgement import Evaluation, Flags, flags
 from whyscan.planning.plan.partition_values import spread
 from whyscan.planning.why.reason_codes import Reason
 from whyscan.planning.why.truncated_bounds import tightest
@@ -324,8 +324,8 @@ def _settled(survivors: Survivors, imagined: Containers) -> tuple[Flags, Flags]:
     """The kept containers that other statistics would prune, and those they would call `all`."""
     plan = survivors.plan
     decided = spread(plan.counted.decided, pa.array(survivors.files))
-    _, conjunction = truths(plan.predicate, imagined, plan.zone, decided)
-    return ~survivors.flags(conjunction.true), survivors.flags(matches_all(conjunction))
+    evaluation = Evaluation.of(plan.predicate, imagined, plan.zone, decided)
+    return ~evaluation.kept, survivors.flags(matches_all(evaluation.conjunction))
 
 
 def _names(survivors: Survivors, paths: Collection[Path]) -> int:

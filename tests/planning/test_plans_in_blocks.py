@@ -1,4 +1,4 @@
-"""What is counted of many predicates is what each one's own plan says."""
+"""The summary of a plan whose files are in blocks is that of the plan that looks at every file."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import pytest
 from support.lakes import delta_users, users
 from support.memory_table import DataFile, MemoryTable, RowGroup
 from whyscan.planning.plan import blockwise
-from whyscan.planning.plan.planner import make_plan
+from whyscan.planning.plan.planner import make_plan, summarise
 from whyscan.planning.plan.request import bind_request
 from whyscan.planning.plan.scan_plan import Depth, Options
-from whyscan.planning.summaries import FILES_ONLY, summaries
 from whyscan.reports.report import make_report
 from whyscan.tables import cached_snapshot
 from whyscan.tables.cached_snapshot import with_cache
 from whyscan.tree.types import DOUBLE, INT, STRING
 
-ASKED = (
+FILES_ONLY = Options(depth=Depth.FILES)
+PREDICATES = (
     "country = 'DE' AND age > 40",
     "age < 30",
     "age BETWEEN 25 AND 41 OR country = 'US'",
@@ -57,30 +57,41 @@ def bound(table, texts):
 
 
 def test_files_in_blocks_are_counted_as_plans_count_them():
-    table = many()
-    asked = bound(table, ASKED)
-    opened = with_cache(table, asked[0].columns())
+    predicates = bound(many(), PREDICATES)
+    opened = with_cache(many(), predicates[0].columns())
 
-    found = list(summaries(opened, asked))
+    plans = [make_plan(opened, predicate, FILES_ONLY) for predicate in predicates]
 
-    assert found == [make_plan(many(), predicate, FILES_ONLY).summary for predicate in asked]
-    assert len({summary.files_kept for summary in found}) > 4
+    expected = [make_plan(many(), predicate, FILES_ONLY).summary for predicate in predicates]
+    assert [plan.summary for plan in plans] == expected
+    assert [summarise(plan.counted) for plan in plans] == expected
+    assert len({summary.files_kept for summary in expected}) > 4
     assert opened.files((), None).containers.blocks is not None
 
 
-@pytest.mark.parametrize("table", [users(), delta_users()], ids=["footers", "log"])
-def test_other_depths_and_tables_are_planned(table):
-    asked = bound(table, ASKED[:5])
-    deep = Options(depth=Depth.ROW_GROUPS)
+def test_a_summary_looks_into_fewer_blocks_than_a_report():
+    opened = with_cache(many())
+    (predicate,) = bound(opened, ["country = 'DE' AND age > 40"])
 
-    for options in (FILES_ONLY, deep):
-        found = list(summaries(with_cache(table), asked, options))
-        assert found == [make_plan(table, p, options).summary for p in asked]
+    plan = make_plan(opened, predicate, FILES_ONLY)
+
+    assert plan.looked_at is None
+    assert plan.summary == summarise(plan.counted)
+
+
+@pytest.mark.parametrize("table", [users(), delta_users()], ids=["footers", "log"])
+@pytest.mark.parametrize("depth", Depth)
+def test_other_depths_and_tables_are_planned(table, depth):
+    for predicate in bound(table, PREDICATES[:5]):
+        plans = [make_plan(t, predicate, Options(depth=depth)) for t in (with_cache(table), table)]
+
+        assert plans[0].summary == plans[1].summary
+        assert [*plans[0]] == [*plans[1]]
 
 
 def test_reports_on_files_in_blocks_are_those_of_the_table_itself():
     opened = with_cache(many())
-    for text in (*ASKED, *ASKED):
+    for text in (*PREDICATES, *PREDICATES):
         found, expected = (
             make_report(
                 make_plan(table, *bind_request(table, text, None, {"depth": "files"})), verbose=True
