@@ -26,6 +26,7 @@ from whyscan.reports.view import (
     Histogram,
     NameSpan,
     NotesBlock,
+    ScansBlock,
     Section,
     TitleBlock,
     cell_of,
@@ -168,6 +169,8 @@ def _lines(block: Block, limits: Limits) -> Iterator[str]:
         case FunnelBlock():
             heads = (Head("level"), Head(""), Head("read", number=True), Head("bytes", number=True))
             yield from _rows(heads, [_level(level) for level in block.levels])
+        case ScansBlock():
+            yield from _grid(block.grid, limits)
         case FindingsBlock():
             for finding in block.findings[: limits.rows]:
                 yield from _finding(finding, block.change)

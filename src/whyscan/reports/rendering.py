@@ -45,13 +45,13 @@ class WrittenReport(Record, frozen=True):
 
     def to_html(self) -> str:
         """Return the report as an HTML page in one file, which loads nothing."""
-        from whyscan.reports.pages.view_page import page
+        from whyscan.reports.pages.page import page
 
         return page(self.view())
 
     def _repr_html_(self) -> str:
         """Return the HTML that a notebook shows."""
-        from whyscan.reports.pages.view_page import fragment
+        from whyscan.reports.pages.page import fragment
 
         return fragment(self.view())
 

@@ -219,11 +219,6 @@ class Report(WrittenReport, frozen=True, rename={"overlap": "mechanisms"}):
             )
         return self.listing.table
 
-    def to_html(self) -> str:
-        from whyscan.reports.pages.page import page
-
-        return page(self)
-
     def view(self) -> Blocks:
         from whyscan.reports.report_view import view
 

@@ -83,11 +83,11 @@ def about(table: Subject) -> str:
 
 def conjunct_section(report: Report) -> Section:
     """Return what each conjunct removes, with its parts below it, and what engines call it."""
-    rows = [row for line in report.conjuncts for row in _conjunct(line)]
-    grid = GridBlock(CONJUNCT_HEADS, tuple(rows), label="Conjuncts")
-    overlap = overlapping(report)
-    notes = NotesBlock((*at_least(report), *(() if overlap is None else (overlap,))))
-    return Section("Conjuncts", (grid, notes, *_engines(report)), quiet=True)
+    rows = tuple(row for line in report.conjuncts for row in conjunct_rows(line))
+    grid = GridBlock(CONJUNCT_HEADS, rows, label="Conjuncts")
+    folds = () if report.listing is None else tuple(engines(report))
+    notes = NotesBlock(tuple(conjunct_notes(report)))
+    return Section("Conjuncts", (grid, notes, *folds), quiet=True)
 
 
 CONJUNCT_HEADS = (
@@ -99,7 +99,8 @@ CONJUNCT_HEADS = (
 )
 
 
-def _conjunct(line: ConjunctLine) -> Iterator[GridRow]:
+def conjunct_rows(line: ConjunctLine) -> Iterator[GridRow]:
+    """Yield the row of a conjunct, then one row per operand."""
     shares = share_cell(line.alone), share_cell(line.only)
     yield CodeSpan(line.sql), line.bucket.value, line.pushdown.value, *shares
     yield from _parts(line.operator or "", line.parts, 1)
@@ -118,16 +119,17 @@ def share_cell(share: Share) -> Cell:
     return Cell(removed(share), beside=None if share.bytes is None else size(share.bytes))
 
 
-def at_least(report: Report) -> Iterator[str]:
-    """Explain the plus sign behind a number, if one is used."""
+def conjunct_notes(report: Report, *, overlap: bool = True) -> Iterator[str]:
+    """Explain the plus sign behind a number, if one is used, and what mechanisms share."""
     if any(line.alone.at_least or line.only.at_least for line in report.conjuncts):
         yield AT_LEAST
+    shared = overlapping(report) if overlap else None
+    if shared is not None:
+        yield shared
 
 
-def _engines(report: Report) -> Iterator[Fold]:
-    """Yield what engines call each conjunct, if files are listed."""
-    if report.listing is None:
-        return
+def engines(report: Report) -> Iterator[Fold]:
+    """Yield what engines call each conjunct."""
     heads = ("conjunct", "Trino", "Delta on Spark", "DataFusion", "again")
     rows = tuple(
         (

@@ -21,6 +21,7 @@ from whyscan.reports.view import (
     Histogram,
     NameSpan,
     NotesBlock,
+    ScansBlock,
     Section,
     TitleBlock,
     Tone,
@@ -55,7 +56,7 @@ def text(blocks: Iterable[Block], page: Page | None = None) -> str:
 def _paragraphs(blocks: Iterable[Block], page: Page) -> Iterator[Sequence[str]]:
     """Yield the lines of each block, with an empty line to be put between them."""
     for block in blocks:
-        if is_empty(block) or (isinstance(block, Fold | GridBlock) and block.detail):
+        if is_empty(block) or (isinstance(block, Fold | GridBlock | ScansBlock) and block.detail):
             continue
         match block:
             case Section():
@@ -107,6 +108,8 @@ def _lines(block: Block, page: Page) -> Iterator[str]:
             yield from _grid(block, page)
         case FunnelBlock():
             yield from _funnel(block, page)
+        case ScansBlock():
+            yield from _grid(block.grid, page)
         case FilesBlock():
             yield "every file"
             yield from listed(block.listing, page)

@@ -6,6 +6,7 @@
 | `FactsBlock` | names with their values |
 | `GridBlock` | a table with a head |
 | `FunnelBlock` | what is read on each level, with bars |
+| `ScansBlock` | what each scan of a statement reads, and which scans are joined |
 | `FilesBlock` | every file of a listing |
 | `FindingsBlock`, `GatesBlock` | findings with their fixes; the results of gates |
 | `CodeBlock` | SQL of several lines |
@@ -23,9 +24,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 
+from whyscan.reports.words import percent, sizes
+
 if TYPE_CHECKING:
     from whyscan.reports.findings import Finding
-    from whyscan.reports.gates import Assertion
+    from whyscan.reports.gates import Assertion, GatedAmount
     from whyscan.reports.levels import Level
     from whyscan.reports.listing import Listing
     from whyscan.reports.pages.bars import Segment
@@ -155,6 +158,50 @@ class FunnelBlock(Struct, frozen=True):
     label: str = "What is read"
 
 
+class ScanRow(Struct, frozen=True):
+    """What one scan reads, with its bar."""
+
+    title: str
+    read: GatedAmount
+    bar: tuple[Segment, ...] = ()
+
+
+class JoinedScans(Struct, frozen=True):
+    """A join between two scans, by their positions; `kind` is SQL's word in lower case."""
+
+    kind: str
+    left: int
+    right: int
+    sql: str
+
+
+class ScansBlock(Struct, frozen=True):
+    """What each scan of a statement reads.
+
+    Pages draw the joins as lines beside the scans, and a title leads to the fold of the scan. Text
+    leaves a `detail` out.
+    """
+
+    rows: tuple[ScanRow, ...]
+    joins: tuple[JoinedScans, ...] = ()
+    detail: bool = False
+
+    @property
+    def grid(self) -> GridBlock:
+        """The scans as a table."""
+        heads = (Head("scan"), *(Head(name, number=True) for name in ("files", "share", "bytes")))
+        rows = tuple(
+            (
+                NameSpan(row.title),
+                f"{row.read.kept:,} of {row.read.total:,}",
+                percent(row.read.kept, row.read.total),
+                sizes(row.read.bytes_kept, row.read.bytes_total),
+            )
+            for row in self.rows
+        )
+        return GridBlock(heads, rows, label="Scans")
+
+
 class FilesBlock(Struct, frozen=True):
     """Every file of a listing."""
 
@@ -220,6 +267,7 @@ Block: TypeAlias = (
     | FactsBlock
     | GridBlock
     | FunnelBlock
+    | ScansBlock
     | FilesBlock
     | FindingsBlock
     | GatesBlock
@@ -244,7 +292,7 @@ def spans_of(value: Inline) -> tuple[Span, ...]:
 def is_empty(block: Block) -> bool:
     """Whether a block has nothing to show."""
     match block:
-        case FactsBlock() | GridBlock():
+        case FactsBlock() | GridBlock() | ScansBlock():
             return not block.rows
         case FindingsBlock():
             return not block.findings

@@ -254,9 +254,10 @@ class StatementReport(WrittenReport, frozen=True):
         return redacted(self)
 
     def to_html(self) -> str:
-        from whyscan.statements.reports.page import page
+        from whyscan.reports.pages.page import page
+        from whyscan.statements.reports.view import view
 
-        return page(self)
+        return page(view(self, full=True))
 
     def view(self) -> Blocks:
         from whyscan.statements.reports.view import view

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import sync_playwright
 
-from whyscan.reports.pages.page import page as rendered
+from support.formats import page as rendered
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

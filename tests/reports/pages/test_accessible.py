@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from support.audit_reports import audit
-from support.formats import page as stats_page
+from support.formats import page as page_of
 from support.lakes import users
 from support.reports import explain
 from support.statement_reports import joined
@@ -14,7 +14,6 @@ from whyscan.reports.gates import Gates
 from whyscan.reports.stats import profile
 from whyscan.spark.stages.audit.page import page as audit_page
 from whyscan.statements.reports.gates import StatementGates
-from whyscan.statements.reports.page import page as statement_page
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -95,7 +94,7 @@ def test_a_report_breaks_no_rule_and_its_text_and_colours_stand_out(show, scheme
 def test_a_profile_breaks_no_rule_and_its_text_stands_out(show, scheme, width):
     page = show(
         profile(users(), full=False),
-        stats_page,
+        page_of,
         color_scheme=scheme,
         viewport={"width": width, "height": 900},
     ).page
@@ -108,9 +107,7 @@ def test_a_profile_breaks_no_rule_and_its_text_stands_out(show, scheme, width):
 def test_a_statement_breaks_no_rule_and_its_text_stands_out(show, scheme, width):
     gates = StatementGates(Gates(max_files=4), {"users": Gates(max_files=1)})
     report = replace(joined(verbose=True).gated(gates), notes=("a note",))
-    page = show(
-        report, statement_page, color_scheme=scheme, viewport={"width": width, "height": 900}
-    ).page
+    page = show(report, page_of, color_scheme=scheme, viewport={"width": width, "height": 900}).page
     for folded in page.locator("details details summary").all():
         folded.click()
 

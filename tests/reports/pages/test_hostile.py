@@ -55,10 +55,10 @@ def see(page):
         assert f"path{seen}/{seen}.parquet" in detail
         assert f"p={seen}" in detail
         assert page.locator(".chart h3").nth(place).text_content() == f"{seen} string"
-        condition = page.locator(".conjuncts code").nth(place).text_content()
+        condition = page.locator("[aria-label=Conjuncts] tbody code").nth(place).text_content()
         assert ("'line para '" if "\n" in name else f"'{seen}'") in condition
     together = "".join(SEEN.get(name, name) for name in NAMES)
-    assert page.locator("#uri").text_content() == f"s3://lake/{together}"
+    assert page.locator(".asked code").first.text_content() == f"s3://lake/{together}"
 
 
 def test_names_are_seen_add_no_element_run_nothing_and_load_nothing(show):

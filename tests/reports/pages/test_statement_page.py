@@ -6,12 +6,13 @@ import pytest
 from msgspec.structs import replace
 
 from support.formats import fragment
+from support.formats import page as rendered
 from support.markup import ELEMENTS, HARMLESS, NAMES, SEEN, Elements
 from support.memory_table import DataFile, MemoryTable, RowGroup
 from support.statement_reports import STATEMENTS, orders, scan, statement
+from whyscan.reports.pages.lanes import ROW, drawing
 from whyscan.statements.records import Amount, Dynamic, Edge, StatementReport, Stayed, Supply
-from whyscan.statements.reports.lanes import ROW, drawing
-from whyscan.statements.reports.page import page as rendered
+from whyscan.statements.reports.phrases import joins
 from whyscan.tree.types import INT
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -49,10 +50,12 @@ def test_the_answer_is_the_first_heading_and_every_scan_has_its_funnel(show):
     assert page.locator(".funnel").count() == 2
     assert "1 of 24" in page.locator("#scan-1 .funnel tbody tr").first.inner_text()
     assert "from u.month = 3, by o.month = u.month" in page.locator("#scan-1").inner_text()
-    assert "Stays above: coalesce(u.country, 'none')" in page.locator("#scan-2").inner_text()
-    assert page.locator("#scan-1 .three tbody tr").all_inner_texts()[1].split("\t")[1:] == [
+    assert "stays above: coalesce(u.country, 'none')" in page.locator("#scan-2").inner_text()
+    assert page.locator("#scan-1 table", has_text="What joins change").locator(
+        "tbody tr"
+    ).all_inner_texts()[1].split("\t")[1:] == [
         "1",
-        "5.1 kB",
+        "5.1\xa0kB",
         "50",
     ]
 
@@ -68,18 +71,18 @@ def test_arrows_end_at_the_scans_that_are_joined(show, width):
 
 def test_no_line_lies_on_another():
     """Along a lane, lines do not share a row."""
-    drawn = drawing(chain(20))
+    drawn = drawing(joins(chain(20)), 20)
     lanes = {}
     for line in drawn.lines:
         column = line.path.split("V")[0].split("Q")[1].split(" ")[0]
-        lanes.setdefault(column, []).append(sorted((line.left, line.right)))
+        lanes.setdefault(column, []).append(sorted((line.join.left, line.join.right)))
 
     assert all(a[1] < b[0] for spans in lanes.values() for a, b in pairwise(sorted(spans)))
     assert drawn.height == 20 * ROW
 
 
 def test_more_joins_than_anybody_can_follow_are_not_drawn():
-    assert drawing(chain(200)).lines == ()
+    assert drawing(joins(chain(200)), 200).lines == ()
 
 
 @pytest.mark.parametrize("name", STATEMENTS)
@@ -111,7 +114,10 @@ def test_what_metadata_answers_has_no_funnel_and_keeps_its_place(show):
     page = show(statement("answered"), rendered).page
 
     assert page.locator("#scan-1 .funnel, #scan-1 .finding").count() == 0
-    assert "Answered from metadata: count(*) is 24" in page.locator("#scan-1").inner_text()
+    assert (
+        "answered from metadata, none of 6 files is read: count(*) is 24"
+        in page.locator("#scan-1").inner_text()
+    )
     assert page.locator(".scans .figures").first.inner_text() == "0 of 6 files, 0\xa0B"
 
 

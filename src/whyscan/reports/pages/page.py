@@ -1,54 +1,147 @@
-"""The report as HTML. Scripts draw only the charts and the file table."""
+"""The writer of HTML: the blocks of a view as a whole page, and as a fragment for notebooks."""
 
 from __future__ import annotations
 
+from itertools import count, islice
 from typing import TYPE_CHECKING, Any
 
-from whyscan.reports import phrases, words
+from whyscan.reports import phrases
+from whyscan.reports.markdown import sql_lines
 from whyscan.reports.pages.bars import part_of, segments
 from whyscan.reports.pages.data import files_json
-from whyscan.reports.pages.shell import document
-from whyscan.reports.proofs import PROOFS
-
-if TYPE_CHECKING:
-    from whyscan.reports.report import Report
-
-SCRIPTS = (
-    "numbers.js",
-    "values.js",
-    "files.js",
-    "chart.js",
-    "grid.js",
-    "table.js",
-    "start.js",
+from whyscan.reports.pages.lanes import drawing
+from whyscan.reports.pages.shell import document, piece
+from whyscan.reports.stats.histogram import steps
+from whyscan.reports.view import (
+    CodeBlock,
+    FactsBlock,
+    FilesBlock,
+    Fold,
+    FunnelBlock,
+    GatesBlock,
+    GridBlock,
+    Section,
+    TitleBlock,
+    cell_of,
+    is_empty,
+    spans_of,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
-def page(report: Report) -> str:
-    """Write a whole HTML document. Without a listing it has no charts and no file table."""
+    from whyscan.reports.listing import FileLine, Listing
+    from whyscan.reports.view import Block, Blocks, ScansBlock
+
+FILES_SHOWN = 500
+OPEN_AT_ONCE = 12
+"""Up to so many chapters are shown open; with more, the reader opens the relevant ones."""
+ROWS_SHOWN = 10_000
+ROWS_IN_NOTEBOOK = 50
+STYLES = ("stats.css", "statement.css")
+FILE_SCRIPTS = ("numbers.js", "values.js", "files.js", "chart.js", "grid.js", "table.js")
+
+
+def page(blocks: Blocks) -> str:
+    """Write a whole document.
+
+    The answer, the question and the gates come first, and folds come last, as chapters. Scripts
+    draw the charts and the table of the files that are listed outside of folds.
+    """
     from markupsafe import Markup
 
-    listing = report.listing
-    # JSON without `<`, `>` and `&` is safe.
-    data = None if listing is None else Markup(files_json(listing))  # noqa: S704
-    return document("page.html.j2", scripts=SCRIPTS, report=report, data=data, **report_words())
+    head, question, assertions, rest = _parts(blocks)
+    files = next((block for block in rest if isinstance(block, FilesBlock)), None)
+    start = ("start_view.js",) if files is None else (*FILE_SCRIPTS, "start.js")
+    return document(
+        "view.html.j2",
+        scripts=start,
+        styles=STYLES,
+        head=head,
+        question=question,
+        assertions=assertions,
+        blocks=[block for block in rest if not isinstance(block, Fold)],
+        chapters=[block for block in rest if isinstance(block, Fold)],
+        # JSON without `<`, `>` and `&` is safe.
+        data=None if files is None else Markup(files_json(files.listing)),  # noqa: S704
+        notebook=False,
+        open_at_once=OPEN_AT_ONCE,
+        **template_words(ROWS_SHOWN),
+    )
 
 
-def report_words() -> dict[str, Any]:
-    """Return the functions for sentences and numbers that the templates use."""
+def fragment(blocks: Blocks) -> str:
+    """Write the HTML that a notebook shows: without a script, in the notebook's colours."""
+    head, *rest = blocks
+    return piece(
+        "notebook.html.j2",
+        head=head,
+        blocks=rest,
+        notebook=True,
+        data=None,
+        **template_words(ROWS_IN_NOTEBOOK),
+    )
+
+
+def _parts(blocks: Blocks) -> tuple[TitleBlock, list[Any], list[Any], list[Block]]:
+    """Return the title, the rows of the question, the gates, and the other blocks."""
+    head = blocks[0]
+    if not isinstance(head, TitleBlock):
+        raise TypeError("a view begins with its title")
+    question: list[Any] = []
+    assertions: list[Any] = []
+    rest: list[Block] = []
+    for block in blocks[1:]:
+        match block:
+            case FactsBlock() if not rest:
+                question += block.rows
+            case CodeBlock() if not rest:
+                question.append(block)
+            case GatesBlock():
+                assertions += block.assertions
+            case _:
+                rest.append(block)
+    return head, question, assertions, rest
+
+
+def template_words(rows: int) -> dict[str, Any]:
+    """Return the functions that the templates use; `number` gives elements their ids."""
     return {
-        "answer": phrases.answer,
-        "share_read": phrases.share_read,
-        "why": phrases.why,
-        "fate": phrases.fate,
-        "fate_without_rows": phrases.fate_without_rows,
         "blind": phrases.blind,
-        "overlapping": phrases.overlapping,
-        "proofs": PROOFS,
-        "removed": phrases.removed,
-        "basis": phrases.basis,
+        "cell_of": cell_of,
+        "drawing_of": _drawing_of,
+        "fate_without_rows": phrases.fate_without_rows,
+        "files_shown": FILES_SHOWN,
+        "first_files": _first_files,
         "gate": phrases.gate,
-        "reasons": words.REASONS,
-        "segments": segments,
+        "holds_wide": _holds_wide,
+        "is_empty": is_empty,
+        "kind": lambda value: type(value).__name__,
+        "mechanisms_of": _mechanisms_of,
+        "number": count(1).__next__,
         "part_of": part_of,
+        "rows_shown": rows,
+        "segments": segments,
+        "spans_of": spans_of,
+        "sql_lines": sql_lines,
+        "steps": steps,
     }
+
+
+def _drawing_of(block: ScansBlock) -> Any:
+    return drawing(block.joins, len(block.rows))
+
+
+def _first_files(listing: Listing) -> Iterator[FileLine]:
+    return islice(listing.lines(), FILES_SHOWN)
+
+
+def _holds_wide(section: Section) -> bool:
+    """Whether a section holds a table that needs the whole width of the page."""
+    return any(isinstance(block, GridBlock) and block.sortable for block in section.blocks)
+
+
+def _mechanisms_of(block: FunnelBlock | ScansBlock) -> set[str]:
+    if isinstance(block, FunnelBlock):
+        return {mechanism for level in block.levels for mechanism in level.pruned_by}
+    return {segment.fate for row in block.rows for segment in row.bar}

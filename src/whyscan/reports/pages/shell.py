@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 UNIT = re.compile(r"(\d) (%|[kMGTP]?B\b)")
 STYLES = ("page.css",)
-SCRIPTS = ("elements.js", "theme.js", "shell.js")
+SCRIPTS = ("elements.js", "theme.js", "sorting.js", "shell.js")
 
 
 def document(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from whyscan.reports.phrases import in_whole_files, why
+from whyscan.reports.view import JoinedScans
 from whyscan.reports.words import counted, inert, inert_sql, percent, size, sizes
-from whyscan.statements.records import Edge, Origin, Role
+from whyscan.statements.records import Origin, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,20 +33,27 @@ ORIGINS = {
 
 
 def answer(report: StatementReport) -> str:
-    """The answer in one line: how much is read, and which scan reads most of it."""
+    """Write the answer in one line: how much is read, and which scan reads most of it."""
+    return ": ".join(filter(None, headline(report)))
+
+
+def headline(report: StatementReport) -> tuple[str, str | None]:
+    """Write how much is read, and apart from it what removed the rest or reads the most."""
     read = report.reading
     if not report.scans:
-        return "reads nothing: the statement scans no table"
+        return "reads nothing", "the statement scans no table"
     if all(scan.answer is not None for scan in report.scans):
-        return "reads nothing: metadata answers it"
+        return "reads nothing", "metadata answers it"
     if not read.total:
-        return "reads nothing: there are no files"
+        return "reads nothing", "there are no files"
     removals = [
         scan.rewrite for scan in report.scans if scan.rewrite and scan.rewrite.removed.files
     ]
     if removals and not read.kept:
-        return f"reads nothing: {changed(removals[0])}"
-    return f"reads {share_read(report)}{_mostly(report)}{_less(report)}"
+        return "reads nothing", changed(removals[0])
+    scans = "" if len(report.scans) == 1 else f" in {counted(len(report.scans), 'scan')}"
+    reasons = "; ".join(filter(None, (_mostly(report), _less(report))))
+    return f"reads {share_read(report)}{scans}", reasons or None
 
 
 def share_read(report: StatementReport) -> str:
@@ -71,25 +79,24 @@ def _selected_part(report: StatementReport) -> str:
 
 
 def _mostly(report: StatementReport) -> str:
-    """What follows the numbers: the reason for one scan, else the scan that reads most."""
+    """Write the reason for one scan, else which scan reads most; empty if none reads anything."""
     if len(report.scans) == 1:
-        return f": {why(report.scans[0].report)}"
-    scans = f" in {counted(len(report.scans), 'scan')}"
+        return why(report.scans[0].report)
     at = heaviest(report)
     if at is None:
-        return scans
+        return ""
     read = report.scans[at].reading
     weight = "" if read.bytes_kept is None else f"{size(read.bytes_kept)} in "
-    return f"{scans}: most by {inert(report.titles[at])}, {weight}{counted(read.kept, 'file')}"
+    return f"most by {inert(report.titles[at])}, {weight}{counted(read.kept, 'file')}"
 
 
 def _less(report: StatementReport) -> str:
-    """The files that remain in an engine that passes joined values to the scans."""
+    """Write how many files remain in an engine that passes joined values to the scans."""
     least = sum(_with_joins(scan) for scan in report.scans)
     if least >= report.reading.kept:
         return ""
     files = f"at most {counted(least, 'file')}" if least else "no file"
-    return f"; {files} with what joins supply"
+    return f"{files} with what joins supply"
 
 
 def _with_joins(scan: ScanReport) -> int:
@@ -185,12 +192,12 @@ def changed(rewrite: Rewrite) -> str:
     return f"{inert(rewrite.operation)} {' and '.join(parts) or 'rewrites no file'}"
 
 
-def joins(report: StatementReport) -> list[Edge]:
-    """The joins, with all conditions between two scans in one entry."""
+def joins(report: StatementReport) -> list[JoinedScans]:
+    """Return the joins, with all conditions between two scans in one entry."""
     conditions: dict[tuple[str, int, int], list[str]] = {}
     for edge in report.joins:
         conditions.setdefault((edge.kind, edge.left, edge.right), []).append(edge.sql)
-    return [Edge(*ends, " AND ".join(filter(None, sql))) for ends, sql in conditions.items()]
+    return [JoinedScans(*ends, " AND ".join(filter(None, sql))) for ends, sql in conditions.items()]
 
 
 def unresolved(report: StatementReport) -> bool:

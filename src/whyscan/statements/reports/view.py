@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from whyscan.reports import report_view
-from whyscan.reports.phrases import removed
+from whyscan.reports.pages.bars import part_of, segments
 from whyscan.reports.view import (
     Cell,
     CodeBlock,
@@ -22,18 +22,20 @@ from whyscan.reports.view import (
     NamedValue,
     NameSpan,
     NotesBlock,
+    ScanRow,
+    ScansBlock,
     Section,
     TitleBlock,
 )
-from whyscan.reports.words import counted, percent, sizes
+from whyscan.reports.words import counted
 from whyscan.statements.reports.phrases import (
     ORIGINS,
     amount_cells,
-    answer,
     answers,
     changed,
     condition,
     conditions_above,
+    headline,
     joins,
     origin_text,
     supplied,
@@ -44,6 +46,7 @@ from whyscan.statements.reports.phrases import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from whyscan.reports.pages.bars import Segment
     from whyscan.reports.report import Unchecked
     from whyscan.reports.view import Block, Blocks, GridRow, Inline
     from whyscan.statements.records import ScanReport, StatementReport
@@ -52,23 +55,39 @@ SEEN_AT_ONCE = 4
 """With more scans than this, text shows an overview first."""
 
 
-def view(report: StatementReport) -> Blocks:
-    """Return the blocks of a statement."""
+def view(report: StatementReport, *, full: bool = False) -> Blocks:
+    """Return the blocks of a statement; `full` or a list of files shows all facts on each scan."""
     titles = report.titles
     report, unchecked = _shared_unchecked(report)
     listed = any(scan.report.listing is not None for scan in report.scans)
+    full = full or listed
     terms = f"{report.dialect} SQL, time zone {report.timezone}"
+    # What evidence proves is the same for every scan.
+    proofs = tuple(fold for scan in report.scans[:1] for fold in report_view.proofs(scan.report))
     return (
-        TitleBlock(answer(report)),
+        _title(report),
         CodeBlock("statement", report.sql, beside=terms, whole=listed),
         _overview(report, titles),
-        *(_scan(at, report, titles) for at in range(len(report.scans))),
+        *(_scan(at, report, titles, full=full) for at in range(len(report.scans))),
         Section("joins", tuple(_joins(report, titles))),
-        FindingsBlock(report.findings),
-        report_view.not_checked(unchecked, report.notes),
-        # They are the same for every scan.
-        *(fold for scan in report.scans[:1] for fold in report_view.proofs(scan.report)),
+        Section("Findings across tables", (FindingsBlock(report.findings),), quiet=True),
+        Section("Notes", (report_view.not_checked(unchecked, report.notes),), quiet=True),
+        Section("Evidence", proofs, quiet=True),
         GatesBlock(report.assertions),
+    )
+
+
+def _title(report: StatementReport) -> TitleBlock:
+    """Return the answer; the page says whether keys of joins were read."""
+    supplies = (scan.dynamic.supplies for scan in report.scans if scan.dynamic is not None)
+    resolved = any(supply.keys is not None for some in supplies for supply in some)
+    return TitleBlock(
+        *headline(report),
+        command="explain --sql",
+        subject=f"{report.operation} over {counted(len(report.scans), 'scan')}",
+        made="Made from metadata, and from the keys of joins, which were read."
+        if resolved
+        else None,
     )
 
 
@@ -90,64 +109,55 @@ def _without(scan: ScanReport, shared: tuple[Unchecked, ...]) -> ScanReport:
     return replace(scan, report=replace(scan.report, unchecked=remaining))
 
 
-def _overview(report: StatementReport, titles: Sequence[str]) -> GridBlock:
+def _overview(report: StatementReport, titles: Sequence[str]) -> ScansBlock:
     """Return what each scan reads; text leaves it out if there are few scans."""
-    heads = (Head("scan"), *(Head(name, number=True) for name in ("files", "share", "bytes")))
     rows = tuple(
-        (
-            NameSpan(title),
-            f"{scan.reading.kept:,} of {scan.reading.total:,}",
-            percent(scan.reading.kept, scan.reading.total),
-            sizes(scan.reading.bytes_kept, scan.reading.bytes_total),
-        )
+        ScanRow(title, scan.reading, _bar(scan))
         for title, scan in zip(titles, report.scans, strict=True)
     )
-    return GridBlock(heads, rows, label="Scans", detail=len(rows) <= SEEN_AT_ONCE)
+    return ScansBlock(rows, tuple(joins(report)), detail=len(rows) <= SEEN_AT_ONCE)
 
 
-def _scan(at: int, report: StatementReport, titles: Sequence[str]) -> Fold:
+def _bar(scan: ScanReport) -> tuple[Segment, ...]:
+    if scan.answer is None:
+        return segments(scan.report.files_level)
+    return part_of(0, scan.reading.total)
+
+
+def _scan(at: int, report: StatementReport, titles: Sequence[str], *, full: bool) -> Fold:
     """Return one scan; a scan with a failed gate is open."""
     scan, table = report.scans[at], report.scans[at].report.table
     role = "" if (role_text := target(scan)) is None else f"{role_text}, "
-    brief = scan.report.listing is None
-    blocks = _short(scan, report, titles) if brief else _long(scan, report, titles)
+    blocks = tuple(_parts(scan, report, titles, full=full))
     return Fold(
         NameSpan(titles[at]),
-        tuple(blocks),
+        # In short, a scan is one paragraph of text.
+        blocks if full else (Section("", blocks, quiet=True),),
         beside=(role, NameSpan(table.uri), f" ({report_view.about(table)})"),
         open=not scan.report.passed,
     )
 
 
-def _short(scan: ScanReport, report: StatementReport, titles: Sequence[str]) -> Iterator[Block]:
-    """Yield a scan without a list of files, as one paragraph."""
+def _parts(
+    scan: ScanReport, report: StatementReport, titles: Sequence[str], *, full: bool
+) -> Iterator[Block]:
+    """Yield what a scan reads and why; a scan that metadata answers reads nothing."""
     read = scan.answer is None
-    yield Section(
-        "",
-        (
-            _about(scan),
-            *((FunnelBlock(scan.report.levels),) if read else ()),
-            *_conditions(scan, report),
-            *_dynamic(scan, titles),
-            *((FindingsBlock(scan.report.findings),) if read else ()),
-            *((report_view.not_checked(scan.report.unchecked, scan.report.notes),) if read else ()),
-            GatesBlock(scan.report.assertions),
-        ),
-        quiet=True,
-    )
-
-
-def _long(scan: ScanReport, report: StatementReport, titles: Sequence[str]) -> Iterator[Block]:
-    """Yield what the report on a single table shows."""
     yield _about(scan)
-    yield FunnelBlock(scan.report.levels)
-    yield Section("", tuple(_conditions(scan, report)), quiet=True)
-    yield Section("", tuple(_dynamic(scan, titles)), quiet=True)
-    yield report_view.conjunct_section(scan.report)
-    yield report_view.survivors(scan.report)
-    yield FindingsBlock(scan.report.findings)
+    if read:
+        yield FunnelBlock(scan.report.levels)
+    yield Section("", tuple(_conditions(scan, report, full=full)), quiet=True)
+    yield Section("", tuple(_dynamic(scan, titles, full=full)), quiet=True)
+    if full:
+        yield Section("", tuple(report_view.engines(scan.report)), quiet=True)
+        yield report_view.survivors(scan.report)
+    if read:
+        yield FindingsBlock(scan.report.findings)
     yield from report_view.files(scan.report)
-    yield Section("what this rests on", report_view.rests_on(scan.report), aside=True)
+    if full:
+        yield Section("what this rests on", report_view.rests_on(scan.report), aside=True)
+    elif read:
+        yield report_view.not_checked(scan.report.unchecked, scan.report.notes)
     yield GatesBlock(scan.report.assertions)
 
 
@@ -166,13 +176,13 @@ def _about(scan: ScanReport) -> NotesBlock:
     return NotesBlock(tuple(lines))
 
 
-def _conditions(scan: ScanReport, report: StatementReport) -> Iterator[Block]:
+def _conditions(scan: ScanReport, report: StatementReport, *, full: bool) -> Iterator[Block]:
     """Yield the conditions that reach the scan, and those that stay above it."""
     if scan.placed:
-        heads = (Head("condition"), Head("origin"), *report_view.CONJUNCT_HEADS[2:])
-        yield GridBlock(heads, tuple(_placed(scan)), label="Conditions")
-        if scan.report.listing is None:
-            yield NotesBlock(tuple(report_view.at_least(scan.report)))
+        second = report_view.CONJUNCT_HEADS[1] if full else Head("origin")
+        heads = (Head("condition"), second, *report_view.CONJUNCT_HEADS[2:])
+        yield GridBlock(heads, tuple(_placed(scan, full=full)), label="Conditions")
+        yield NotesBlock(tuple(report_view.conjunct_notes(scan.report, overlap=full)))
     else:
         yield NotesBlock(("no condition reaches it",))
     yield NotesBlock(
@@ -183,24 +193,23 @@ def _conditions(scan: ScanReport, report: StatementReport) -> Iterator[Block]:
     )
 
 
-def _placed(scan: ScanReport) -> Iterator[GridRow]:
+def _placed(scan: ScanReport, *, full: bool) -> Iterator[GridRow]:
+    """Yield each condition with its origin; `full` adds buckets, and rows for parts of an OR."""
     for placed, line in zip(scan.placed, scan.report.conjuncts, strict=True):
         origin = origin_text(placed)
-        yield (
-            Cell(CodeSpan(condition(placed.sql)), below=() if origin is None else (origin,)),
-            ORIGINS[placed.origin],
-            line.pushdown.value,
-            removed(line.alone),
-            removed(line.only),
-        )
+        sql = Cell(CodeSpan(condition(placed.sql)), below=() if origin is None else (origin,))
+        (_, bucket, *cells), *parts = report_view.conjunct_rows(line)
+        yield sql, bucket if full else ORIGINS[placed.origin], *cells
+        if full:
+            yield from parts
 
 
-def _dynamic(scan: ScanReport, titles: Sequence[str]) -> Iterator[Block]:
+def _dynamic(scan: ScanReport, titles: Sequence[str], *, full: bool) -> Iterator[Block]:
     """Yield what the values of joins change for a scan."""
     if scan.dynamic is None:
         return
     amounts = {(a.files, a.bytes) for _, _, a in answers(scan.dynamic) if a is not None}
-    if len(amounts) == 1 and scan.report.listing is None:
+    if len(amounts) == 1 and not full:
         yield NotesBlock(("values from joins remove nothing more",))
         return
     heads = ("files", "bytes", "rows")
@@ -213,10 +222,10 @@ def _dynamic(scan: ScanReport, titles: Sequence[str]) -> Iterator[Block]:
 
 def _joins(report: StatementReport, titles: Sequence[str]) -> Iterator[Block]:
     rows = []
-    for edge in joins(report):
-        left, right = NameSpan(titles[edge.left]), NameSpan(titles[edge.right])
-        on = CodeSpan(edge.sql) if edge.sql else "no condition"
-        rows.append(NamedValue(edge.kind, (left, " and ", right, ": ", on)))
+    for join in joins(report):
+        left, right = NameSpan(titles[join.left]), NameSpan(titles[join.right])
+        on = CodeSpan(join.sql) if join.sql else "no condition"
+        rows.append(NamedValue(join.kind, (left, " and ", right, ": ", on)))
     yield FactsBlock(tuple(rows))
     if unresolved(report):
         yield NotesBlock(("--resolve-joins reads the values of the small sides",))

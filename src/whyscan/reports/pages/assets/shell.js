@@ -1,4 +1,4 @@
-// What every page has: copy buttons, the theme, and tables that scroll by keyboard.
+// What every page has: copy buttons, the theme, tables that sort and scroll by keyboard, and links that open what they lead to.
 
 /** What scrolls can be reached by keyboard, and what does not is no stop on the way. */
 function letWideScroll() {
@@ -16,9 +16,18 @@ function startCopies(part) {
   }
 }
 
+/** A link to a chapter opens it. */
+function startLinks() {
+  for (const link of document.querySelectorAll('a[href^="#scan-"]')) {
+    link.addEventListener("click", () => { document.getElementById(link.hash.slice(1)).open = true; });
+  }
+}
+
 /** `draw` is called whenever the width or the colours change. */
 function startPage(draw) {
   startCopies(document);
+  for (const table of document.querySelectorAll(".sortable")) startSorting(table);
+  startLinks();
   startTheme(draw);
   let width = 0;
   new ResizeObserver(() => {

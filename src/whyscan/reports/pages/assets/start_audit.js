@@ -27,5 +27,4 @@ function startQueries() {
   return () => table.render();
 }
 
-for (const table of document.querySelectorAll(".sortable")) startSorting(table);
 startPage(startQueries());

@@ -1,4 +1,3 @@
-// A page of blocks comes to life: its tables can be sorted.
+// A page without charts comes to life.
 
-for (const table of document.querySelectorAll(".sortable")) startSorting(table);
 startPage(() => {});

@@ -16,8 +16,9 @@ from msgspec import Struct
 
 from whyscan.reports.markdown import sql_lines
 from whyscan.reports.pages.data import script_json
-from whyscan.reports.pages.page import report_words
+from whyscan.reports.pages.page import template_words
 from whyscan.reports.pages.shell import document, piece
+from whyscan.reports.phrases import removed
 from whyscan.reports.words import counted, inert, inert_sql, percent, size
 from whyscan.spark.stages.audit import phrases
 from whyscan.spark.stages.audit.spending import periods, spending, undated
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     )
     from whyscan.spark.stages.audit.spending import Period, Spending
 
-SCRIPTS = ("numbers.js", "grid.js", "sorting.js", "audit.js", "start_audit.js")
+SCRIPTS = ("numbers.js", "grid.js", "audit.js", "start_audit.js")
 IN_FULL = 2_000
 """How many queries can be opened; the others are only in the ranking."""
 IN_A_PACK = 50
@@ -133,37 +134,45 @@ def _words(audit: Audit) -> dict[str, Any]:
     answer = phrases.answer(audit)
     spent = spending(audit.queries)
     columns = sorted(_columns(audit.tables), key=lambda pair: -(pair[1].wasted or 0))
-    return report_words() | {
-        "answer": answer[0].upper() + answer[1:],
-        "worst": _worst(audit),
-        "spent": spent,
-        "bars": _bars(periods(audit.queries)),
-        "undated": undated(audit.queries),
-        "columns": columns[:LISTED],
-        "more_columns": len(columns) - LISTED,
-        "opened": [line for line in audit.tables if line.error is None],
-        "broken": [line for line in audit.tables if line.error is not None],
-        "failed": phrases.failed,
-        "drifted": phrases.drifted,
-        "kept": phrases.kept,
-        "amount": _amount,
-        "listed": LISTED,
-        "in_full": IN_FULL,
-        "first_lines": lambda text: _cut(inert_sql(text), LONGEST_LINE),
-    }
+    return (
+        template_words(LISTED)
+        | {"removed": removed}
+        | {
+            "answer": answer[0].upper() + answer[1:],
+            "worst": _worst(audit),
+            "spent": spent,
+            "bars": _bars(periods(audit.queries)),
+            "undated": undated(audit.queries),
+            "columns": columns[:LISTED],
+            "more_columns": len(columns) - LISTED,
+            "opened": [line for line in audit.tables if line.error is None],
+            "broken": [line for line in audit.tables if line.error is not None],
+            "failed": phrases.failed,
+            "drifted": phrases.drifted,
+            "kept": phrases.kept,
+            "amount": _amount,
+            "listed": LISTED,
+            "in_full": IN_FULL,
+            "first_lines": lambda text: _cut(inert_sql(text), LONGEST_LINE),
+        }
+    )
 
 
 def _query_words(line: QueryLine) -> dict[str, Any]:
-    return report_words() | {
-        "mechanisms": {m for t in line.tables for level in t.levels for m in level.pruned_by},
-        "text": _cut("\n".join(sql_lines(line.sql)), LONGEST_TEXT),
-        "heading": phrases.heading(line),
-        "ran": _ran(line),
-        "compared": _compared,
-        "amount": _amount,
-        "kept": phrases.kept,
-        "short": lambda text: _cut(inert_sql(text), LONGEST_LINE),
-    }
+    return (
+        template_words(LISTED)
+        | {"removed": removed}
+        | {
+            "mechanisms": {m for t in line.tables for level in t.levels for m in level.pruned_by},
+            "text": _cut("\n".join(sql_lines(line.sql)), LONGEST_TEXT),
+            "heading": phrases.heading(line),
+            "ran": _ran(line),
+            "compared": _compared,
+            "amount": _amount,
+            "kept": phrases.kept,
+            "short": lambda text: _cut(inert_sql(text), LONGEST_LINE),
+        }
+    )
 
 
 def _cut(text: str, longest: int) -> str:

@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from whyscan.statements.reports.phrases import joins
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from whyscan.statements.records import Edge, StatementReport
+    from whyscan.reports.view import JoinedScans
 
 ROW = 44
 MARGIN = 16
@@ -28,14 +26,19 @@ MOST_DRAWN = 300
 
 
 class Line(Struct, frozen=True):
-    """A line from one row to another; `path` and `head` are SVG paths."""
+    """The line of a join from one row to another; `path` and `head` are SVG paths."""
 
-    kind: str
-    sql: str
-    left: int
-    right: int
+    join: JoinedScans
     path: str
     head: str
+
+    @property
+    def style(self) -> str:
+        """The CSS class."""
+        kind = self.join.kind
+        if "cross" in kind:
+            return "cross"
+        return "outer" if {"left", "right", "full"} & set(kind.split()) else "inner"
 
 
 class Drawing(Struct, frozen=True):
@@ -46,29 +49,29 @@ class Drawing(Struct, frozen=True):
     lines: tuple[Line, ...]
 
 
-def drawing(report: StatementReport) -> Drawing:
-    """The joins of a statement as lines, beside rows of `ROW` pixels."""
-    edges = [edge for edge in joins(report) if edge.left != edge.right]
-    if len(edges) > MOST_DRAWN:
-        edges = []
-    lanes = _lanes(edges)
+def drawing(joins: Sequence[JoinedScans], rows: int) -> Drawing:
+    """Draw joins as lines, beside rows of `ROW` pixels."""
+    drawn = [join for join in joins if join.left != join.right]
+    if len(drawn) > MOST_DRAWN:
+        drawn = []
+    lanes = _lanes(drawn)
     count = max(lanes, default=-1) + 1
     step = min(LANE, WIDEST // max(count, 1))
     width = MARGIN + step * count
     lines = tuple(
-        _line(edge, width - MARGIN - step * lane, width)
-        for edge, lane in zip(edges, lanes, strict=True)
+        _line(join, width - MARGIN - step * lane, width)
+        for join, lane in zip(drawn, lanes, strict=True)
     )
-    return Drawing(width, ROW * len(report.scans), lines)
+    return Drawing(width, ROW * rows, lines)
 
 
-def _lanes(edges: Sequence[Edge]) -> list[int]:
-    """One lane per edge: short lines near the list, and lines of one lane do not overlap."""
-    lane_of = [0] * len(edges)
+def _lanes(joins: Sequence[JoinedScans]) -> list[int]:
+    """Choose a lane for each join: short lines near the list, no two of a lane overlap."""
+    lane_of = [0] * len(joins)
     lane_spans: list[list[tuple[int, int]]] = []
-    order = sorted(range(len(edges)), key=lambda at: abs(edges[at].left - edges[at].right))
+    order = sorted(range(len(joins)), key=lambda at: abs(joins[at].left - joins[at].right))
     for at in order:
-        low, high = sorted((edges[at].left, edges[at].right))
+        low, high = sorted((joins[at].left, joins[at].right))
         free = (
             n for n, spans in enumerate(lane_spans) if all(high < a or low > b for a, b in spans)
         )
@@ -80,9 +83,9 @@ def _lanes(edges: Sequence[Edge]) -> list[int]:
     return lane_of
 
 
-def _line(edge: Edge, x: int, width: int) -> Line:
-    """The line from the left scan's row to the lane, along it, and to the right scan's row."""
-    begin, end = (ROW * at + ROW // 2 for at in (edge.left, edge.right))
+def _line(join: JoinedScans, x: int, width: int) -> Line:
+    """Draw from the left scan's row to the lane, along it, and to the right scan's row."""
+    begin, end = (ROW * at + ROW // 2 for at in (join.left, join.right))
     # A line that begins at a row does not cover a line that ends there.
     begin, end = (begin + 5, end - 5) if begin < end else (begin - 5, end + 5)
     turn = CORNER if begin < end else -CORNER
@@ -92,4 +95,4 @@ def _line(edge: Edge, x: int, width: int) -> Line:
         f"V{end - turn}Q{x} {end} {x + CORNER} {end}H{edge_of_list - 5}"
     )
     head = f"M{edge_of_list - 6} {end - 4}L{edge_of_list + 2} {end}L{edge_of_list - 6} {end + 4}Z"
-    return Line(edge.kind, edge.sql, edge.left, edge.right, path, head)
+    return Line(join, path, head)
