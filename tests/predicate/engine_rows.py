@@ -89,6 +89,11 @@ COLUMNS = {
         pa.decimal128(10, 2),
         [*map(Decimal, ("0.00", "-0.50", "2.50", "1.49", "-2.50", "99999999.99")), None],
     ),
+    "w": (
+        DecimalType(38, 10),
+        pa.decimal128(38, 10),
+        [*map(Decimal, ("0", "0.0000000001", "-2.5", "9" * 28 + "." + "9" * 10, "7")), None],
+    ),
     "b": (BOOLEAN, pa.bool_(), [True, False, None]),
     "raw": (BINARY, pa.binary(), [b"a", b"", b"\xff\x00", b"abc", None]),
 }

@@ -198,6 +198,9 @@ length(s) * 2000000000
 p = '1.494'
 raw = '\x61'
 CAST(s AS BOOLEAN)
+floor(w) <> w
+w BETWEEN floor(w) AND 0.00000000001
+coalesce(floor(w), w)
 """
 
 

@@ -237,13 +237,25 @@ def _common_type(operands: Sequence[Operand], scope: Scope) -> Type:
         raise _incomparable(operands, kinds, scope)
     if isinstance(target, StringType):
         require_case(scope)
-    if isinstance(target, DecimalType) and _all_integers(operands):
-        return BIGINT
+    if isinstance(target, DecimalType):
+        if _all_integers(operands):
+            return BIGINT
+        _require_places(kinds, target, scope)
     if target == DOUBLE and scope.dialect.narrow_floats and FLOAT in kinds and DOUBLE not in kinds:
         return FLOAT
     if target == UUID and not _strings_are_literals(operands):
         return STRING
     return target
+
+
+def _require_places(kinds: Sequence[Type], target: DecimalType, scope: Scope) -> None:
+    """Raise Uninterpreted if the common decimal has fewer places than one of the operands.
+
+    Spark rounds such an operand before it compares; other dialects compare exactly or raise.
+    """
+    places = max((kind.scale for kind in kinds if isinstance(kind, DecimalType)), default=0)
+    if places > target.scale and not scope.dialect.is_spark:
+        raise Uninterpreted("decimals of more digits than 38")
 
 
 def require_case(scope: Scope) -> None:
