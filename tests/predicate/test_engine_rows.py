@@ -199,6 +199,8 @@ p = '1.494'
 raw = '\x61'
 CAST(s AS BOOLEAN)
 floor(w) <> w
+-i >= 6
+-l <> 5
 w BETWEEN floor(w) AND 0.00000000001
 coalesce(floor(w), w)
 """

@@ -78,12 +78,22 @@ def arithmetic(operation: Operation, left: Operand, right: Operand, scope: Scope
 
 
 def negative(operand: Operand, scope: Scope) -> Expression:
-    """`-operand`."""
+    """`-operand`.
+
+    DuckDB rewrites `-i >= 6` to `i <= -6`, as it rewrites `0 - i >= 6`: the least integer is TRUE.
+    """
     match operand.expression:
         case Literal(None, _) as null:
             return null
         case Literal(_, IntervalType()) as interval:
             return time_intervals.negated(interval)
+        case expression if (
+            not scope.dialect.is_spark
+            and isinstance(type_of(expression), IntegerType)
+            and not isinstance(expression, Literal)
+        ):
+            zero: Literal = Literal(0, type_of(expression))
+            return arithmetic(Operation.SUBTRACT, Operand(zero, None), operand, scope)
         case expression if is_numeric(type_of(expression)):
             return computed(Call("negative", (expression,), type_of(expression)), scope)
         case Literal(str(), _):
