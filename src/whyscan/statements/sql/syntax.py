@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from contextlib import contextmanager
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -24,7 +25,7 @@ from whyscan.predicate.syntax.parse import (
 from whyscan.statements.sql.unions import balance_unions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from sqlglot.dialects.dialect import Dialect
 
@@ -83,7 +84,9 @@ def quiet() -> Iterator[None]:
 
 def _statement(text: str, dialect: str) -> Statement:
     language = dialect_named(dialect)
-    tokens, lists = tokens_.extract_long_lists(_without_evolution(tokenize(text, language)))
+    tokens, lists = tokens_.extract_long_lists(
+        _with_named_stages(_without_evolution(tokenize(text, language)))
+    )
     tokens_.check_depth(tokens, text)
     parsed = _parsed(tokens, text, language)
     trees = [t for t in parsed if t is not None and not isinstance(t, exp.Semicolon)]
@@ -120,6 +123,66 @@ def _without_evolution(tokens: list[Token]) -> list[Token]:
     return tokens
 
 
+_STAGE_ENDS = {TokenType.LIMIT, TokenType.TABLE_SAMPLE, TokenType.DISTINCT}
+"""Pipe operators whose result is another table for the operators behind them."""
+_STAGE = re.compile(r"_stage\d+_(.*)")
+_KEEPS_UNMATCHED = {TokenType.RIGHT, TokenType.FULL}
+
+
+def _with_named_stages(tokens: list[Token]) -> list[Token]:
+    """The tokens with `|> AS t` behind those pipe operators that the next one must not see into.
+
+    The parser puts the operators of a pipe into one SELECT: it reads `|> LIMIT 3 |> WHERE a` as
+    `WHERE a LIMIT 3`. A named stage is a CTE. Its name contains that of the first table, because
+    columns can still be written with it.
+    """
+    places: dict[int, list[int]] = {}
+    ends: dict[int, str] = {}
+    depth = 0
+    for at, token in enumerate(tokens):
+        if token.token_type is TokenType.L_PAREN:
+            depth += 1
+        elif token.token_type is TokenType.R_PAREN:
+            places.pop(depth, None)
+            depth -= 1
+        elif token.token_type is TokenType.PIPE_GT:
+            pipe = places.setdefault(depth, [])
+            if pipe and _ends_stage(tokens[pipe[-1] + 1], tokens[at + 1 : at + 2]):
+                first = tokens[pipe[0] - 1]
+                name = first.text if first.token_type is TokenType.VAR else ""
+                ends[at] = f"_stage{at}_{name}"
+            pipe.append(at)
+    staged: list[Token] = []
+    for at, token in enumerate(tokens):
+        if at in ends:
+            staged += (
+                Token(kind, text, token.line, token.col, token.start, token.end)
+                for kind, text in (
+                    (TokenType.PIPE_GT, "|>"),
+                    (TokenType.ALIAS, "AS"),
+                    (TokenType.VAR, ends[at]),
+                )
+            )
+        staged.append(token)
+    return staged
+
+
+def _stage(name: exp.Identifier) -> exp.Table:
+    """The table of a stage, under the name of the first table where we have named it."""
+    table = exp.Table(this=name)
+    match = _STAGE.fullmatch(name.name)
+    if match is not None and match[1]:
+        table.set("alias", exp.TableAlias(this=exp.to_identifier(match[1])))
+    return table
+
+
+def _ends_stage(operator: Token, following: Sequence[Token]) -> bool:
+    """Whether the operator behind a pipe operator sees its result only."""
+    if operator.token_type is TokenType.WHERE:
+        return any(token.token_type in _KEEPS_UNMATCHED for token in following)
+    return operator.token_type in _STAGE_ENDS
+
+
 def _parsed(tokens: list[Token], text: str, dialect: Dialect) -> list[exp.Expr | None]:
     """Parse twice: the first pass separates names before parentheses from calls.
 
@@ -144,6 +207,9 @@ def _parsed(tokens: list[Token], text: str, dialect: Dialect) -> list[exp.Expr |
         ]
         trees = _parse(kept, text, dialect)
     for tree in trees:
+        for start in [] if tree is None else tree.find_all(exp.From):
+            if isinstance(start.this, exp.TableAlias):  # behind `|> AS t`
+                start.set("this", _stage(start.this.this))
         if tree is not None and len(tokens) > tokens_.MAX_DEPTH:
             balance_unions(tree)
             check_tree_depth(tree, text, TextSpan(0, len(text)))
