@@ -21,7 +21,12 @@ from whyscan.statements.concurrency import in_parallel
 from whyscan.statements.sql.path_tables import name_paths
 from whyscan.statements.sql.syntax import quiet
 from whyscan.statements.sql.time_travel import mark_versions, version_of
-from whyscan.statements.sql.using_joins import mark_using, merge_columns, name_semi_joins
+from whyscan.statements.sql.using_joins import (
+    join_by_marks,
+    mark_using,
+    merge_columns,
+    name_semi_joins,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -52,7 +57,7 @@ def qualify(query: exp.Query, statement: Statement, catalogue: Catalogue) -> Qua
     name_paths(tree, dialect_of(syntax.dialect))
     _mark(tree)
     mark_units(tree, dialect_of(syntax.dialect))
-    mark_using(tree)
+    mark_using(tree, syntax.text)
     name_semi_joins(tree)
     mark_versions(tree)
     dialect = Dialect.get_or_raise(f"{syntax.dialect},normalization_strategy=case_insensitive")
@@ -64,6 +69,7 @@ def qualify(query: exp.Query, statement: Statement, catalogue: Catalogue) -> Qua
         schema = MappingSchema(_columns(bases), dialect=dialect, normalize=False)
         qualified = qualify_columns(tree, schema, allow_partial_qualification=True, dialect=dialect)
         merge_columns(qualified)
+        is_joined = join_by_marks(qualified)
     except SqlglotError as error:
         raise UnknownColumn(str(error).split("\n")[0], text=syntax.text) from error
     # The parser accepts `FROM {}` and `FROM (f(x) {y})`, and its resolver fails on them.
@@ -71,6 +77,12 @@ def qualify(query: exp.Query, statement: Statement, catalogue: Catalogue) -> Qua
         raise SyntaxProblem(
             "what stands behind FROM is not a table", text=syntax.text, hint="name tables there"
         ) from error
+    if not is_joined:
+        raise SyntaxProblem(
+            "(+) stands where no outer join can be made of it",
+            text=syntax.text,
+            hint="write LEFT JOIN",
+        )
     return Qualified(qualified, bases)
 
 

@@ -1,20 +1,37 @@
-"""Rewrites joins by USING and NATURAL to joins by ON with the right columns."""
+"""Rewrites joins by USING and NATURAL, SEMI joins and joins by `(+)` to joins by ON."""
 
 from __future__ import annotations
+
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 from sqlglot import exp
 
 from whyscan.predicate.syntax.parse import conjuncts, unwrapped
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 _USING = "using"
+_BEHIND_JOIN = re.compile(r"\bjoin[\s(]*$", re.IGNORECASE)
 
 
-def mark_using(tree: exp.Expr) -> None:
-    """Mark joins by USING and NATURAL, before qualification makes them joins by ON."""
+def mark_using(tree: exp.Expr, text: str) -> None:
+    """Mark joins by USING and NATURAL, before qualification makes them joins by ON.
+
+    A JOIN without ON, which MySQL allows, becomes a CROSS JOIN: it binds as every JOIN does.
+    """
     for join in tree.find_all(exp.Join):
         if join.args.get("using") or join.method == "NATURAL":
             join.meta[_USING] = True
+        elif is_comma(join):
+            starts = [
+                part.meta["start"] for part in join.find_all(exp.Identifier) if "start" in part.meta
+            ]
+            if starts and _BEHIND_JOIN.search(text, 0, min(starts)):
+                join.set("kind", "CROSS")
 
 
 def merge_columns(tree: exp.Expr) -> None:
@@ -119,6 +136,62 @@ def _semi_joins_behind_parentheses(select: exp.Select) -> None:
             exists: exp.Expr = exp.Exists(this=query.where(on, copy=False))
             negated = join.kind.upper() == "ANTI"
             select.where(exp.Not(this=exists) if negated else exists, copy=False)
+
+
+def join_by_marks(tree: exp.Expr) -> bool:
+    """Rewrite joins by `a.k = b.k(+)` to LEFT joins; False where that is not possible.
+
+    | written                                             | rewritten                         |
+    |-----------------------------------------------------|-----------------------------------|
+    | `FROM a, b WHERE a.k = b.k(+) AND b.v(+) > 3 AND x` | `FROM a LEFT JOIN b ON a.k = b.k` |
+    |                                                     | `AND b.v > 3 WHERE x`             |
+    """
+    return all(map(_join_by_marks, tree.find_all(exp.Select)))
+
+
+def _join_by_marks(select: exp.Select) -> bool:
+    where = select.args.get("where")
+    parts = [] if where is None else conjuncts(where.this)
+    on: dict[str, list[exp.Expr]] = defaultdict(list)
+    rest: list[exp.Expr] = []
+    for part in parts:
+        marked = {column.table for column in _marked(part)}
+        if len(marked) > 1:
+            return False
+        (on[marked.pop()] if marked else rest).append(part)
+    if not on:
+        return not any(_marked(select))
+    items = [select.args["from_"].this, *(join.this for join in select.args.get("joins") or ())]
+    plain = [item for item in items if item.alias_or_name not in on]
+    if (
+        not plain
+        or len(plain) + len(on) > len(items)
+        or not all(map(is_comma, select.args.get("joins") or ()))
+    ):
+        return False
+    for column in _marked(select):
+        column.set("join_mark", None)
+    joined = [exp.Join(this=item, kind="CROSS") for item in plain[1:]]
+    before = {item.alias_or_name for item in plain}
+    pending = {item.alias_or_name: item for item in items if item.alias_or_name in on}
+    while pending:
+        ready = next((name for name in pending if _tables(on[name]) <= {*before, name}), None)
+        if ready is None:
+            return False
+        joined.append(exp.Join(this=pending.pop(ready), side="LEFT", on=exp.and_(*on[ready])))
+        before.add(ready)
+    select.set("from_", exp.From(this=plain[0]))
+    select.set("joins", joined)
+    select.set("where", exp.Where(this=exp.and_(*rest)) if rest else None)
+    return True
+
+
+def _marked(node: exp.Expr) -> list[exp.Column]:
+    return [column for column in node.find_all(exp.Column) if column.args.get("join_mark")]
+
+
+def _tables(parts: Iterable[exp.Expr]) -> set[str]:
+    return {column.table for part in parts for column in part.find_all(exp.Column)}
 
 
 def is_comma(join: exp.Join) -> bool:
