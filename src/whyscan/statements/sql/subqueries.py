@@ -107,9 +107,12 @@ _MIRRORED = {
 
 
 def with_comparison(node: exp.Expr, condition: Condition, frame: Frame) -> Condition:
-    """The condition `a < (SELECT …)` with its operator and `a`; other conditions unchanged."""
+    """The condition `a < (SELECT …)` with its operator and `a`; other conditions unchanged.
+
+    `a <=> (SELECT …)` says nothing: a subquery without rows gives NULL, which it finds.
+    """
     operator = COMPARATORS.get(type(node))
-    if operator is None:
+    if operator is None or operator is Comparator.NULL_SAFE_EQUAL:
         return condition
     left, right = unwrapped(node.this), unwrapped(node.expression)
     if isinstance(left, exp.Query):
