@@ -92,6 +92,25 @@ def test_a_long_list_reaches_the_other_side_of_a_join(tables):
     assert "o1a" not in files(report.scans[0])
 
 
+@pytest.mark.parametrize(
+    ("dialect", "sql", "limited"),
+    [
+        ("duckdb", "SELECT id FROM orders LIMIT 10", True),
+        ("duckdb", "SELECT id FROM orders LIMIT 10%", False),
+        ("duckdb", "SELECT id FROM orders LIMIT 5 + 5", False),
+        ("tsql", "SELECT TOP 10 id FROM orders ORDER BY id", True),
+        ("tsql", "SELECT TOP 10 WITH TIES id FROM orders ORDER BY id", False),
+        ("tsql", "SELECT TOP 10 PERCENT id FROM orders ORDER BY id", False),
+        ("postgres", "SELECT id FROM orders ORDER BY id FETCH FIRST 10 ROWS ONLY", True),
+        ("postgres", "SELECT id FROM orders ORDER BY id FETCH FIRST 10 ROWS WITH TIES", False),
+        ("clickhouse", "SELECT id FROM orders ORDER BY id LIMIT 10 BY month", False),
+    ],
+)
+def test_only_a_number_of_rows_limits_the_files(dialect, sql, limited, tables):
+    [scan] = whyscan.explain_sql(sql, tables, dialect=dialect).scans
+    assert (len(scan.plan) == 1) is limited
+
+
 REFUSED = [
     ("SELECT * FROM orders WHERE status = 'new", SyntaxProblem, "breaks off", "'new"),
     ("SELECT 1; SELECT 2", SyntaxProblem, "these are 2 statements", None),
@@ -118,6 +137,23 @@ def test_what_cannot_be_read_is_refused_with_its_place(sql, kind, message, place
     if place is not None:
         span = caught.value.span
         assert sql[span.start : span.end] == place
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql", "message"),
+    [
+        ("clickhouse", "SELECT 1 FROM orders FINAL WHERE id = 1", "what reads 'orders' is not"),
+        (
+            "snowflake",
+            "SELECT 1 FROM orders o JOIN users u USING (user_id), items i"
+            " WHERE o.item_id = i.item_id (+)",
+            "no outer join can be made of it",
+        ),
+    ],
+)
+def test_what_a_dialect_writes_and_is_not_understood_is_refused(dialect, sql, message, tables):
+    with pytest.raises(SyntaxProblem, match=message):
+        whyscan.explain_sql(sql, tables, dialect=dialect)
 
 
 def test_a_name_that_is_nearly_right_is_suggested(tables):

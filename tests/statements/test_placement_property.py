@@ -108,6 +108,7 @@ TRAPS = (
     "SELECT * FROM range((SELECT max(k) FROM t1 WHERE k > 3))",
     "SELECT * FROM (VALUES ((SELECT max(k) FROM t1)), (2)) AS w(c)",
     "SELECT sum(k) OVER w FROM t1 WINDOW w AS (PARTITION BY (SELECT max(v) FROM t2))",
+    "SELECT k FROM t1 WHERE k IS NOT DISTINCT FROM (SELECT max(k) FROM t2 WHERE v > 99)",
     # One name for two columns: engines take the first, or refuse it.
     "SELECT * FROM (SELECT k AS a, v AS a FROM t1) WHERE a IS NULL",
     "SELECT * FROM (SELECT t1.*, t2.* FROM t1 JOIN t2 ON t1.v = t2.v) WHERE k IS NULL",

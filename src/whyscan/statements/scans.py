@@ -97,7 +97,7 @@ def _read(sql: str, catalogue: Catalogue, session: Session, options: Options) ->
 
     def blocks(query: exp.Query) -> Query:
         qualified = qualify(query, parsed, catalogue)
-        return Builder(scope, qualified.bases, keys).query(qualified.query, {}, None)
+        return Builder(scope, qualified.bases, keys).whole(qualified.query)
 
     query = blocks(change.query)
     target_query = None

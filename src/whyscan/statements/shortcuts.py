@@ -118,7 +118,7 @@ def one_scan(
 
     The rewritten expression has the table's column names. None where there is not exactly one scan.
     """
-    if not isinstance(select.tree, Source) or select.nested or select.tree.sampled:
+    if not isinstance(select.tree, Source) or select.nested or select.tree.barrier:
         return None
     if any(condition.fixed is not None for condition in select.where):
         return None

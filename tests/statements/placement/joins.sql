@@ -253,3 +253,45 @@ SELECT o.id FROM (orders o JOIN items i ON o.item_id = i.item_id) SEMI JOIN user
 orders o: month = 3
 items i: -
 users u: user_id = 3
+
+== (+) keeps the rows of the other side
+-- snowflake
+SELECT o.id FROM orders o, users u WHERE o.user_id = u.user_id(+) AND u.country(+) = 'DE' AND o.month = 2 AND u.name IS NULL
+--
+orders o: month = 2
+users u: country = 'DE'
+  ^ u.name IS NULL: a join keeps rows that fail it
+
+== (+) on the first table
+-- redshift
+SELECT o.id FROM orders o, users u, items i WHERE o.user_id(+) = u.user_id AND i.item_id = u.user_id AND o.month IS NULL AND i.item_id = 3
+--
+orders o: user_id = 3L
+  ^ o.month IS NULL: a join keeps rows that fail it
+users u: user_id = 3L
+items i: item_id = 3
+
+== OUTER APPLY keeps the rows of the left side
+-- tsql
+SELECT o.id FROM orders o OUTER APPLY (SELECT * FROM users u WHERE u.user_id = o.user_id AND o.month = 2) x
+--
+orders o: -
+  ^ o.month = 2: a join keeps rows that fail it
+users u: -
+
+== a JOIN without ON binds before a RIGHT JOIN
+-- mysql
+SELECT 1 FROM orders o JOIN items i RIGHT JOIN users u ON u.user_id = i.item_id WHERE o.note IS NULL
+--
+orders o: -
+  ^ o.note IS NULL: a join keeps rows that fail it
+items i: -
+users u: -
+
+== a comma binds after a RIGHT JOIN
+-- mysql
+SELECT 1 FROM orders o, items i RIGHT JOIN users u ON u.user_id = i.item_id WHERE o.note IS NULL
+--
+orders o: note IS NULL
+items i: -
+users u: -

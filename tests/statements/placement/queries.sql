@@ -215,3 +215,46 @@ SELECT count(*) FROM orders o JOIN users u ON o.user_id = u.user_id WHERE FALSE
 --
 orders o: FALSE
 users u: FALSE
+
+== WHERE sees what MATCH_RECOGNIZE makes of the rows
+-- snowflake
+SELECT * FROM orders MATCH_RECOGNIZE (PARTITION BY month ORDER BY id MEASURES last(amount) AS amount PATTERN (A+) DEFINE A AS amount > 1) WHERE amount > 60
+--
+orders orders: -
+  ^ orders.amount > 60: it stands above MATCH_RECOGNIZE
+
+== WHERE is applied after CONNECT BY
+-- snowflake
+SELECT id FROM orders START WITH id = 100 CONNECT BY PRIOR id = user_id WHERE month = 3
+--
+orders orders: -
+  ^ orders.month = 3: it stands above CONNECT BY
+
+== a pipe sees the result of LIMIT
+-- spark
+FROM orders |> ORDER BY id |> LIMIT 3 |> WHERE month = 3
+--
+orders orders: -
+  ^ orders.month = 3: it stands above LIMIT
+
+== a pipe within a subquery, after two limits
+-- bigquery
+SELECT * FROM (FROM orders |> WHERE month = 3 |> LIMIT 3 |> WHERE orders.id > 300 |> LIMIT 2 |> WHERE user_id > 30) x WHERE amount > 5
+--
+orders orders: month = 3
+  ^ orders.id > 300: it stands above LIMIT
+  ^ orders.user_id > 30: it stands above LIMIT
+  ^ x.amount > 5: it stands above LIMIT
+
+== a pipe filters before a RIGHT JOIN
+-- spark
+FROM orders |> WHERE month = 3 |> RIGHT JOIN users ON orders.user_id = users.user_id |> WHERE country = 'DE'
+--
+orders orders: month = 3
+users users: country = 'DE'
+
+== a pipe with a name for what it has so far
+-- spark
+FROM orders |> WHERE month = 3 |> AS o |> WHERE o.id > 300
+--
+orders orders: month = 3 AND id > 300

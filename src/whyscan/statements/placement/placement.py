@@ -42,14 +42,23 @@ from whyscan.statements.placement.passing import (
     through_windows,
 )
 from whyscan.statements.records import Origin, Stayed
-from whyscan.statements.sql.relations import Combined, Kind, Select, Source, joins, keys, keys_of
+from whyscan.statements.sql.relations import (
+    Combined,
+    Kind,
+    Select,
+    Source,
+    joins,
+    keys,
+    keys_of,
+    sources,
+)
 from whyscan.statements.sql.table_names import Base
 from whyscan.tree.nodes import Column
 from whyscan.tree.rendering import to_sql
 from whyscan.tree.rewrite import substituted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from whyscan.statements.sql.relations import Condition, Join, Query, Tree
     from whyscan.tree.nodes import Path
@@ -94,7 +103,7 @@ class Placement(Struct):
                 source.relation,
                 facts,
                 _spelled(source, self.reads.get(key, set())),
-                tuple(dict.fromkeys(self.above.get(key, ()))),
+                _not_placed(self.above.get(key, ()), facts),
             )
             for key, (source, facts) in self.leaves.items()
             if isinstance(source.relation, Base)
@@ -342,13 +351,14 @@ class Placement(Struct):
     def _leaf(self, source: Source, facts: Sequence[Fact]) -> None:
         """Give facts to a table as its filters, or pass them into a derived table."""
         source_facts = (
-            [] if source.sampled else _distinct(facts_about(self._spread(facts), source.key))
+            [] if source.barrier else _distinct(facts_about(self._spread(facts), source.key))
         )
         if isinstance(source.relation, Base):
             self.leaves[source.key] = (source, tuple(source_facts))
         elif source.relation is not None:
-            if source.sampled:
-                self._stay(source.relation, source.key, facts_about(facts, source.key), _SAMPLED)
+            if source.barrier:
+                about = facts_about(facts, source.key)
+                self._stay(source.relation, source.key, about, source.barrier)
             names = {name.lower() for name in self.reads.get(source.key, set())}
             needed_outputs = {o.name for o in source.relation.outputs if o.name.lower() in names}
             self.query(source.relation, source.key, source_facts, facts, needed_outputs)
@@ -381,14 +391,12 @@ class Placement(Struct):
                     self._keep(condition, condition.fixed or f"it stands above {operation}")
 
     def _keep(self, condition: Condition, why: str) -> None:
-        """Record a condition above each scan that it names but does not filter."""
+        """Record a condition for each scan that it names: it stays above where it does not filter."""
         for key in keys_of(condition.expression):
             placed = self.leaves.get(key)
-            if placed is not None and not any(
-                f.written == condition.sql for f in placed[1] if not f.via
-            ):
-                reason = _SAMPLED if placed[0].sampled and condition.fixed is None else why
-                self.above.setdefault(key, []).append(Stayed(condition.sql, reason))
+            if placed is not None:
+                barrier = placed[0].barrier if condition.fixed is None else None
+                self.above.setdefault(key, []).append(Stayed(condition.sql, barrier or why))
 
     def _stay(self, query: Query, key: str, facts: Iterable[Fact], why: str) -> None:
         """Record that facts could not pass into a query, for each scan that they name."""
@@ -396,13 +404,31 @@ class Placement(Struct):
             if fact.origin is not Origin.WRITTEN:
                 continue
             names = {path[1] for path in paths(fact.expression) if path[0] == key}
-            for output in query.outputs:
-                if output.name in names:
-                    for path in output.reads:
-                        self.above.setdefault(path[0], []).append(Stayed(fact.written, why))
+            for table in _tables_of(query, names):
+                self.above.setdefault(table, []).append(Stayed(fact.written, why))
 
 
-_SAMPLED = "it stands above TABLESAMPLE"
+def _tables_of(query: Query, names: Iterable[str]) -> Iterator[str]:
+    """The keys of the tables from whose columns some outputs of a query are computed."""
+    inner = {source.key: source.relation for source in _sources_of(query)}
+    for path in {path for o in query.outputs if o.name in names for path in o.reads}:
+        relation = inner.get(path[0])
+        if isinstance(relation, Select | Combined):
+            yield from _tables_of(relation, path[1:2])
+        else:
+            yield path[0]
+
+
+def _sources_of(query: Query) -> list[Source]:
+    if isinstance(query, Combined):
+        return [*_sources_of(query.left), *_sources_of(query.right)]
+    return list(sources(query.tree))
+
+
+def _not_placed(stayed: Iterable[Stayed], facts: Sequence[Fact]) -> tuple[Stayed, ...]:
+    """The conditions that stay above a scan, without those that filter it further down."""
+    placed = {fact.written for fact in facts if fact.via is None}
+    return tuple(s for s in dict.fromkeys(stayed) if s.sql not in placed)
 
 
 def _unique(facts: Sequence[Fact]) -> list[Fact]:

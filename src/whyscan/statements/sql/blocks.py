@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
@@ -60,13 +61,32 @@ class View(Struct, frozen=True):
 class Builder(Struct):
     """Builds the blocks of one statement.
 
-    The key of a source is its alias, with a number where the alias is used again.
+    The key of a source is its alias, with a number where the alias is used again. `tables` are the
+    identities of the tables that were read so far.
     """
 
     scope: Scope
     bases: Mapping[str, Base]
     alias_counts: dict[str, int] = field(default_factory=dict)
     count: int = 0
+    tables: set[int] = field(default_factory=set)
+
+    def whole(self, node: exp.Expr, views: Mapping[str, View] = MappingProxyType({})) -> Query:
+        """The block of a statement or a CTE, all of whose tables must be among its sources.
+
+        Another CTE in it is looked at where a source names it.
+        """
+        query = self.query(node, views, None)
+        around = node.find_ancestor(exp.CTE)
+        for table in node.find_all(exp.Table):
+            if table.name not in self.bases or id(table) in self.tables:
+                continue
+            if table.find_ancestor(exp.CTE) is around:
+                name = self.bases[table.name].name
+                raise SyntaxProblem(
+                    f"what reads {name!r} is not understood", text=self.scope.syntax.text
+                )
+        return query
 
     def query(self, node: exp.Expr, views: Mapping[str, View], outer: Frame | None) -> Query:
         """The block of a query: a SELECT, a set operation, or one of them in parentheses."""
@@ -188,8 +208,8 @@ class Builder(Struct):
         if view is RECURRING:
             return None
         if view.name is None or not _names(view.query, view.name):
-            return self.query(view.query, view.views, None)
-        query = self.query(view.query, {**view.views, view.name: RECURRING}, None)
+            return self.whole(view.query, view.views)
+        query = self.whole(view.query, {**view.views, view.name: RECURRING})
         return replace(query, barrier="it is recursive")
 
     def _inner(self, node: exp.Expr, views: Mapping[str, View], frame: Frame) -> Source:

@@ -42,6 +42,21 @@ def barrier(node: exp.Expr) -> str | None:
     return None
 
 
+ABOVE_SAMPLE = "it stands above TABLESAMPLE"
+
+
+def barrier_before_where(node: exp.Select) -> str | None:
+    """The reason why WHERE does not filter the rows of FROM; None where it does.
+
+    DuckDB's USING SAMPLE chooses rows before WHERE. MATCH_RECOGNIZE makes other rows. CONNECT BY
+    follows rows that WHERE drops afterwards.
+    """
+    if node.args.get("sample"):
+        return ABOVE_SAMPLE
+    clause = next((key for key in ("match", "connect") if node.args.get(key)), None)
+    return None if clause is None else f"it stands above {_BARRIERS[clause]}"
+
+
 def _where(node: exp.Select) -> list[exp.Expr]:
     where = node.args.get("where")
     return [] if where is None else [where.this]
@@ -50,6 +65,8 @@ def _where(node: exp.Select) -> list[exp.Expr]:
 def kind(join: exp.Join) -> tuple[Kind, bool]:
     """The kind of a join, and whether its sides must be swapped for it."""
     side, word = (join.side or "").upper(), (join.kind or "").upper()
+    if isinstance(join.this, exp.Lateral) and join.this.args.get("cross_apply") is False:
+        return Kind.LEFT, False  # OUTER APPLY
     if (join.method or "").upper() not in {"", "NATURAL", "HASH", "GLOBAL"}:
         return Kind.OPAQUE, False
     if word in {"SEMI", "ANTI"}:
@@ -177,12 +194,11 @@ def row_limit(node: exp.Expr) -> RowLimit | None:
     if limit is None and offset is None:
         return None
     amount = None
-    if isinstance(limit, exp.Fetch):
+    if limit is not None and not limit.args.get("expressions"):
         options = limit.args.get("limit_options")
+        count = limit.args.get("count") if isinstance(limit, exp.Fetch) else limit.expression
         odd = options is not None and (options.args.get("percent") or options.args.get("with_ties"))
-        amount = None if odd else _number(limit.args.get("count"))
-    elif limit is not None and not limit.args.get("expressions"):
-        amount = _number(limit.expression)
+        amount = None if odd else _number(count)
     return RowLimit(amount, 0 if offset is None else _number(offset.expression))
 
 
@@ -222,7 +238,7 @@ def limits(node: exp.Expr) -> Iterator[exp.Expr]:
 
 def non_output_clauses(node: exp.Select) -> Iterator[exp.Expr]:
     """The clauses whose columns are read whichever outputs are used."""
-    for key in ("where", "group", "having", "qualify", "distinct"):
+    for key in ("where", "group", "having", "qualify", "distinct", "match", "connect"):
         clause = node.args.get(key)
         if isinstance(clause, exp.Expr):
             yield clause

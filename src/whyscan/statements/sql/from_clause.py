@@ -70,8 +70,9 @@ class FromClause(Struct):
         tree = reduce(partial(Join, Kind.INNER), groups)
         for lateral in node.args.get("laterals") or ():
             tree = Join(Kind.INNER, tree, self._relation(lateral))
-        # DuckDB's USING SAMPLE samples the rows of FROM, before WHERE.
-        return self._sampled(tree) if node.args.get("sample") else tree
+        # WHERE sees what these make of the rows of FROM.
+        barrier = clauses.barrier_before_where(node)
+        return tree if barrier is None else self._barred(tree, barrier)
 
     def _join(self, left: Tree, node: exp.Join) -> Tree:
         right = self._relation(node.this)
@@ -106,8 +107,9 @@ class FromClause(Struct):
         self.functions += [*(node.args.get("pivots") or ()), *([] if sample is None else [sample])]
         if node.args.get("pivots"):
             relation, fields = pivoted(alias, key, relation, fields), ()
+        barrier = None if sample is None else clauses.ABOVE_SAMPLE
         target = bool(node.meta.get(TARGET))
-        return Source(key, alias, relation, fields, clauses.place(node), sample is not None, target)
+        return Source(key, alias, relation, fields, clauses.place(node), barrier, target)
 
     def _relation_of(self, node: exp.Expr) -> tuple[Base | Query | None, tuple[Field, ...]]:
         """The table or query behind an item of FROM, and its columns."""
@@ -116,6 +118,7 @@ class FromClause(Struct):
                 if not node.db and node.name in self.views:
                     query = self.builder.view(self.views[node.name])
                     return query, () if query is None else fields_of(query)
+                self.builder.tables.add(id(node))
                 base = self.builder.bases[node.name]
                 return base, base.fields
             case exp.Subquery():
@@ -137,13 +140,14 @@ class FromClause(Struct):
         left, right = self._bound(tree.left, frame), self._bound(tree.right, frame)
         return Join(tree.kind, left, right, conditions, tree.exists)
 
-    def _sampled(self, tree: Tree) -> Tree:
-        """The tree with every source marked as sampled."""
+    def _barred(self, tree: Tree, barrier: str) -> Tree:
+        """The tree with the same barrier for every source."""
         if isinstance(tree, Source):
-            return replace(tree, sampled=True)
-        sampled = replace(tree, left=self._sampled(tree.left), right=self._sampled(tree.right))
-        self.on[id(sampled)] = self.on.pop(id(tree), [])
-        return sampled
+            return replace(tree, barrier=barrier)
+        left, right = self._barred(tree.left, barrier), self._barred(tree.right, barrier)
+        barred = replace(tree, left=left, right=right)
+        self.on[id(barred)] = self.on.pop(id(tree), [])
+        return barred
 
 
 def _arguments(node: exp.Expr) -> list[exp.Expr]:

@@ -60,8 +60,9 @@ class Condition(Struct, frozen=True, eq=False):
 class Source(Struct, frozen=True, eq=False):
     """A source of rows: a table, a query, or (None) a function or a list of values.
 
-    `sampled`: only some rows are used, chosen before any condition. `place` is the position of the
-    name in the text. `target`: the statement changes this table.
+    `barrier` is the reason why no condition filters its rows: TABLESAMPLE chooses some of them
+    first. `place` is the position of the name in the text. `target`: the statement changes this
+    table.
     """
 
     key: str
@@ -69,7 +70,7 @@ class Source(Struct, frozen=True, eq=False):
     relation: Base | Query | None
     fields: tuple[Field, ...]
     place: int = -1
-    sampled: bool = False
+    barrier: str | None = None
     target: bool = False
 
 
