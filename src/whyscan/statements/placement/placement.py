@@ -391,7 +391,7 @@ class Placement(Struct):
                     self._keep(condition, condition.fixed or f"it stands above {operation}")
 
     def _keep(self, condition: Condition, why: str) -> None:
-        """Record a condition for each scan that it names: it stays above where it does not filter."""
+        """Record that a condition stays above each scan that it names and does not filter."""
         for key in keys_of(condition.expression):
             placed = self.leaves.get(key)
             if placed is not None:
