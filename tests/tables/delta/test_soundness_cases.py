@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, date, datetime
+from decimal import Decimal
 
 import pyarrow as pa
 import pytest
@@ -112,6 +114,52 @@ def test_h12_an_empty_partition_value_is_null_in_commits_and_checkpoints(lake, w
     assert lake.kept("p = ''") == []
 
 
+TYPED_VALUES = {
+    "integer": (pa.int32(), 5, "p = 5", "p = 6"),
+    "string": (pa.string(), "x", "p = 'x'", "p = 'y'"),
+    "date": (pa.date32(), date(2024, 5, 6), "p = DATE'2024-05-06'", "p = DATE'2024-05-07'"),
+    "boolean": (pa.bool_(), True, "p", "NOT p"),
+    "double": (pa.float64(), 0.1, "p = 0.1D", "p = 0.2D"),
+    "float": (pa.float32(), 0.1, "p = CAST(0.1 AS FLOAT)", "p = CAST(0.2 AS FLOAT)"),
+    "decimal(20,2)": (pa.decimal128(20, 2), Decimal("1.50"), "p = 1.5", "p = 1.51"),
+    "timestamp": (
+        pa.timestamp("us", "UTC"),
+        datetime(2024, 5, 6, 7, 8, 9, 10, UTC),
+        "p = TIMESTAMP'2024-05-06 07:08:09.00001Z'",
+        "p = TIMESTAMP'2024-05-06 07:08:09.00002Z'",
+    ),
+    "binary": (pa.binary(), b"ab", "p = X'6162'", "p = X'6163'"),
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "arrow", "value", "hit", "miss"),
+    [(kind, *case) for kind, case in TYPED_VALUES.items()],
+    ids=TYPED_VALUES,
+)
+def test_h12_a_checkpoint_may_have_typed_partition_values_only(lake, kind, arrow, value, hit, miss):
+    lake.create({"id": "long", "p": kind}, ("p",))
+    write_checkpoint(lake, None, None, typed=(pa.struct([("p", arrow)]), {"p": value}))
+
+    assert lake.kept(hit) == ["f"]
+    assert lake.kept(miss) == []
+
+
+def test_h12_a_typed_binary_value_beyond_ascii_may_be_anything(lake):
+    lake.create({"id": "long", "p": "binary"}, ("p",))
+    values = pa.struct([("p", pa.binary())])
+    write_checkpoint(lake, None, None, typed=(values, {"p": b"\xaa"}))
+
+    assert lake.kept("p = X'AA'") == ["f"]
+
+
+def test_h12_a_typed_null_is_null(lake):
+    lake.create({"id": "long", "p": "binary"}, ("p",))
+    write_checkpoint(lake, None, None, typed=(pa.struct([("p", pa.binary())]), {"p": None}))
+
+    assert lake.every("p IS NULL") == ["f"]
+
+
 def test_h_a_key_in_a_folder_above_the_table_is_none_of_its_columns(tmp_path, lake):
     lake.folder = tmp_path / "add=1" / "metaData=2"
     lake.create({"id": "long", "p": "string"}, ("p",))
@@ -214,6 +262,27 @@ def test_k14_k16_mapped_columns_are_looked_up_by_their_physical_names(lake, boun
 
     # `g` has statistics under the logical name alone: they are somebody else's.
     assert lake.kept("a > 5") == ["g"]
+
+
+@pytest.mark.parametrize("null", [None, ""])
+def test_k14_a_null_partition_value_is_not_the_value_of_a_column_that_has_its_old_name(lake, null):
+    """Two partition columns whose names were exchanged: the physical names stay."""
+    about = {
+        "a": {"delta.columnMapping.id": 1, "delta.columnMapping.physicalName": "b"},
+        "b": {"delta.columnMapping.id": 2, "delta.columnMapping.physicalName": "a"},
+    }
+    lake.create(
+        {"a": "string", "b": "string", "id": "long"},
+        ("a", "b"),
+        about=about | {"id": {"delta.columnMapping.physicalName": "id"}},
+        properties={"delta.columnMapping.mode": "name"},
+        protocol=MAPPED["protocol"],
+    )
+    lake.commit(lake.add("f", partition={"a": "x", "b": null}))
+
+    assert lake.kept("a IS NULL") == ["f"]
+    assert lake.kept("b = 'x'") == ["f"]
+    assert lake.kept("a = 'x'") == []
 
 
 @pytest.mark.parametrize("mode", ["id", "name"])
@@ -390,10 +459,11 @@ def vector(cardinality):
     }
 
 
-def write_checkpoint(lake, parsed, stats, partition=(), more=()):
+def write_checkpoint(lake, parsed, stats, partition=(), more=(), typed=None):
     """A checkpoint with one file `f`, typed statistics of the given type and no JSON ones.
 
-    In `more` members of an action nothing is written.
+    In `more` members of an action nothing is written. `typed` is an Arrow type and a value of typed
+    partition values, which replace those as text.
     """
     lake.commit()
     members = [
@@ -404,6 +474,8 @@ def write_checkpoint(lake, parsed, stats, partition=(), more=()):
     ]
     if parsed is not None:
         members.append(("stats_parsed", parsed))
+    if typed is not None:
+        members[1] = ("partitionValues_parsed", typed[0])
     first = [json.loads(line) for line in (lake.log / f"{0:020}.json").read_text().splitlines()]
     metadata = first[1]["metaData"]
     schema = pa.schema(
@@ -427,6 +499,8 @@ def write_checkpoint(lake, parsed, stats, partition=(), more=()):
         ]
     )
     add = {"path": "f", "partitionValues": list(partition), "size": 1}
+    if typed is not None:
+        add["partitionValues_parsed"] = typed[1]
     if stats is not None:
         add["stats_parsed"] = stats
     lake.checkpoint(

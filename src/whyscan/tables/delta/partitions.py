@@ -33,6 +33,7 @@ FARTHEST_ZONE = 18 * 3_600 * 1_000_000
 _INTEGER = r"[+-]?\d+"
 _NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
 _ASCII = r"[\x00-\x7F]*"
+_NOT_ASCII = "\N{REPLACEMENT CHARACTER}"
 
 
 class PartitionColumn(Struct, frozen=True):
@@ -65,7 +66,9 @@ class PartitionColumn(Struct, frozen=True):
             yield f"coalesce({values.is_zoned(_without_blank(text))}, FALSE) AS zoned{self.at}"
 
     def _of_map(self) -> tuple[str, str]:
-        keys = dict.fromkeys([self.column.physical[-1], self.spelled, self.column.path[-1]])
+        name, physical = self.column.path[-1], self.column.physical[-1]
+        # Under column mapping another column may have this column's name as its physical name.
+        keys = dict.fromkeys([name, self.spelled]) if physical == name else [physical]
         values = [f"add.partitionValues[{query.text(key)}]" for key in keys]
         has_key = [f"map_contains(add.partitionValues, {query.text(key)})" for key in keys]
         return f"coalesce({', '.join(values)})", f"({' OR '.join(has_key)})"
@@ -77,6 +80,10 @@ class PartitionColumn(Struct, frozen=True):
         member = f"add.partitionValues_parsed.{query.name(name)}"
         if isinstance(self.column.type, TimestampType):
             return f"strftime(CAST({member} AS TIMESTAMP), '%Y-%m-%dT%H:%M:%S.%fZ')", "TRUE"
+        if isinstance(self.column.type, BinaryType):
+            # As text DuckDB would escape other bytes. A character beyond ASCII is not read below.
+            text = f"coalesce(TRY(decode({member})), {query.text(_NOT_ASCII)})"
+            return f"CASE WHEN {member} IS NOT NULL THEN {text} END", "TRUE"
         return f"CAST({member} AS VARCHAR)", "TRUE"
 
     def _value(self, text: str) -> str:
