@@ -126,16 +126,42 @@ def test_files_copied_out_of_order_do_not_turn_time_back(lake):
     assert lake.open(timestamp=200_001_000).version == 1
 
 
+TIMED = {"minReaderVersion": 1, "minWriterVersion": 7, "writerFeatures": ["inCommitTimestamp"]}
+
+
 def test_a_commits_own_time_counts_more_than_its_files_age(lake):
-    protocol = {
-        "minReaderVersion": 1,
-        "minWriterVersion": 7,
-        "writerFeatures": ["inCommitTimestamp"],
-    }
-    lake.create({"a": "long"}, protocol=protocol)
+    lake.create({"a": "long"}, protocol=TIMED)
     lake.commit({"commitInfo": {"inCommitTimestamp": 500_000}}, lake.add("f"))
     at(lake, 0, 100)
     at(lake, 1, 200)
 
     assert lake.open(timestamp=499_000_000).version == 0
     assert lake.open(timestamp=500_000_000).version == 1
+
+
+def test_commits_with_times_of_their_own_are_not_moved_by_the_files_of_older_commits(lake):
+    """A copied table: all files are younger than the times that its newer commits record."""
+    lake.create({"a": "long"}, protocol=TIMED)
+    lake.commit(lake.add("f"))
+    lake.commit({"commitInfo": {"inCommitTimestamp": 500_000}}, lake.add("g"))
+    lake.commit({"commitInfo": {"inCommitTimestamp": 600_000}}, lake.add("h"))
+    for version in range(4):
+        at(lake, version, 10_000 + version)
+
+    versions = [lake.open(timestamp=s * 1_000_000).version for s in (500, 599, 600, 20_000)]
+
+    assert versions == [2, 2, 3, 3]
+    with pytest.raises(TableError, match="as old as 1970-01-01T00:08:19"):
+        lake.open(timestamp=499 * 1_000_000)
+
+
+def test_times_that_commits_recorded_before_it_was_switched_off_do_not_count(lake):
+    lake.create({"a": "long"}, protocol=TIMED)
+    lake.commit({"commitInfo": {"inCommitTimestamp": 500_000}}, lake.add("f"))
+    lake.commit(lake.add("g"))
+    for version in range(3):
+        at(lake, version, 100 + version)
+
+    versions = [lake.open(timestamp=s * 1_000_000).version for s in (100, 101, 102, 10_000)]
+
+    assert versions == [0, 1, 2, 2]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from whyscan.errors import TableError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from whyscan.tables.delta.actions import ActionReader
     from whyscan.tables.delta.log import DeltaLog
@@ -18,17 +18,26 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def version_at(log: DeltaLog, recorded_times: Mapping[int, int], moment: int) -> int:
-    """The newest version committed at or before `moment` (µs since 1970, UTC)."""
-    times = _increasing(log, recorded_times)
-    versions = [version for version, time in times.items() if time <= moment]
-    if not versions:
-        raise TableError(
-            f"no version of the table is as old as {_shown(moment)}",
-            hint=f"the oldest commit in its log is of {_shown(next(iter(times.values())))}"
-            if times
-            else "its log holds no commits any more",
-        )
-    return versions[-1]
+    """The newest version committed at or before `moment` (µs since 1970, UTC).
+
+    The newest commits may record their times (PROTOCOL.md, In-Commit Timestamps). These count
+    first, because the files of older commits may have been copied later.
+    """
+    unrecorded = log.commits.keys() - recorded_times.keys()
+    newest_unrecorded = max(unrecorded, default=-1)
+    recorded = {v: time for v, time in recorded_times.items() if v > newest_unrecorded}
+    of_files = _increasing(log, sorted(log.commits.keys() - recorded.keys()))
+    for times in (recorded, of_files):
+        versions = [version for version in sorted(times) if times[version] <= moment]
+        if versions:
+            return versions[-1]
+    every = (*recorded.values(), *of_files.values())
+    raise TableError(
+        f"no version of the table is as old as {_shown(moment)}",
+        hint=f"the oldest commit in its log is of {_shown(min(every))}"
+        if every
+        else "its log holds no commits any more",
+    )
 
 
 def recorded_times(reader: ActionReader, log: DeltaLog) -> dict[int, int]:
@@ -42,12 +51,12 @@ def recorded_times(reader: ActionReader, log: DeltaLog) -> dict[int, int]:
     return {r["version"]: r["time"] * _MILLISECOND for r in actions if r["time"] is not None}
 
 
-def _increasing(log: DeltaLog, recorded_times: Mapping[int, int]) -> dict[int, int]:
-    """Times by version, strictly increasing: copied files may have times out of order."""
+def _increasing(log: DeltaLog, versions: Sequence[int]) -> dict[int, int]:
+    """The times of the commits' files, strictly increasing: copied files may be out of order."""
     times: dict[int, int] = {}
     latest: int | None = None
-    for version in sorted(log.commits):
-        time = recorded_times.get(version, log.commits[version].file.modified)
+    for version in versions:
+        time = log.commits[version].file.modified
         if latest is not None and time <= latest:
             time = latest + _MILLISECOND
         times[version] = latest = time
