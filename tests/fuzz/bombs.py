@@ -1,4 +1,4 @@
-"""Tables with one object that claims, or inflates to, more than a machine has.
+"""Tables with one object that claims, or inflates to, more than the memory limit allows.
 
 A command reads each in a process of its own, with little memory and little time. `BOMBS` of the
 modules `*_bombs.py` are the cases; another one needs no code but what writes it.
@@ -22,8 +22,11 @@ ADDRESSES = 6 << 30
 """The most address space that the process may ask for."""
 
 CPU_SECONDS = 40
-PEAK = (1 << 30) + (256 << 20)
-"""The most bytes that may be resident: the limit, and what the program itself takes."""
+MEMORY = 128 << 20
+"""The memory limit of a command: a hostile object that exceeds a small limit is made quickly."""
+
+PROGRAM = 256 << 20
+"""The most bytes that the program itself keeps resident."""
 
 EXPLAIN = ("explain", "-w", "a = 1", "--format", "json")
 SCAN = ("scan", "-w", "a = 1")
@@ -35,12 +38,14 @@ class Bomb:
     """A table that `write` puts into a folder, and the command that meets its hostile object.
 
     `says` must be in the error's line. None means that the command must answer all the same.
+    `memory` is the limit that an answer needs.
     """
 
     write: Callable[[Path], None]
     says: str | None
     command: tuple[str, ...] = EXPLAIN
     seconds: int = CPU_SECONDS
+    memory: int = MEMORY
 
 
 @dataclass(frozen=True)
@@ -75,10 +80,11 @@ print(json.dumps([os.waitstatus_to_exitcode(status), error, used.ru_maxrss * 102
 """A small process between this one and the command: a command's peak begins with its parent's."""
 
 
-def run(bomb: Bomb, folder: Path, *options: str) -> Run:
-    """The command on the table in `folder`, in a process of its own."""
+def run(bomb: Bomb, folder: Path, memory: int | None = None) -> Run:
+    """The command on the table in `folder`, in a process of its own with a memory limit."""
     name, *arguments = bomb.command
     limits = [str(ADDRESSES), str(bomb.seconds)]
+    options = ["--memory", str(memory or bomb.memory)]
     command = [str(WHYSCAN), name, str(folder), *arguments, *options]
     ran = subprocess.run(
         [sys.executable, "-c", _LAUNCHER, *limits, *command],

@@ -123,29 +123,29 @@ NO_ACTIONS = "it does not hold the actions of a Delta log"
 ENDS = '{"numRecords":1,"minValues":{"a":1},"maxValues":{"a":2},"nullCount":{"a":0}'
 SCAN_X = ("scan", "-w", "x = 1")
 BOMBS = {
-    "a checkpoint with statistics of 200 MB": Bomb(
-        partial(checkpoint, stats=lambda: ENDS + " " * (200 * MB) + "}", files=1), TOO_LARGE
+    "a checkpoint with statistics of 25 MB": Bomb(
+        partial(checkpoint, stats=lambda: ENDS + " " * (25 * MB) + "}", files=1), TOO_LARGE
     ),
-    "a checkpoint with statistics of 1 MB a thousand times": Bomb(
-        partial(checkpoint, stats=lambda: ENDS + " " * MB + "}", files=1000), TOO_LARGE
+    "a checkpoint with statistics of 200 kB a thousand times": Bomb(
+        partial(checkpoint, stats=lambda: ENDS + " " * (MB // 5) + "}", files=1000), TOO_LARGE
     ),
-    "a checkpoint with statistics of 1 MB 100000 times": Bomb(
-        partial(checkpoint, stats=lambda: ENDS + " " * MB + "}", files=100_000), TOO_LARGE
+    "a checkpoint with statistics of 200 kB 100000 times": Bomb(
+        partial(checkpoint, stats=lambda: ENDS + " " * (MB // 5) + "}", files=100_000), TOO_LARGE
     ),
-    "a checkpoint of four million equal files": Bomb(
-        partial(checkpoint, stats=lambda: ENDS + "}", files=4 * MB), None
+    "a checkpoint of half a million equal files": Bomb(
+        partial(checkpoint, stats=lambda: ENDS + "}", files=MB // 2), None
     ),
     "a checkpoint whose footer claims four gigabytes": Bomb(
         partial(patched, change=long_footer), "checkpoint.parquet"
     ),
-    "a line of 480 MB": Bomb(
-        partial(line, text=lambda: b'{"commitInfo":{"x":"' + b"x" * (480 * MB) + b'"}}'), NO_ACTIONS
+    "a line of 60 MB": Bomb(
+        partial(line, text=lambda: b'{"commitInfo":{"x":"' + b"x" * (60 * MB) + b'"}}'), NO_ACTIONS
     ),
-    "a line of 480 MB of lists": Bomb(
-        partial(line, text=lambda: b'{"commitInfo":[' + b"[]," * (160 * MB) + b"[]]}"), NO_ACTIONS
+    "a line of 60 MB of lists": Bomb(
+        partial(line, text=lambda: b'{"commitInfo":[' + b"[]," * (20 * MB) + b"[]]}"), NO_ACTIONS
     ),
-    "ten million empty lines": Bomb(partial(line, text=lambda: b"{}\n" * (10 * MB)), None),
-    "a schema of 15 MB of fields": Bomb(
+    "a million empty lines": Bomb(partial(line, text=lambda: b"{}\n" * MB), None),
+    "a schema of 2 MB of fields": Bomb(
         partial(
             line,
             text=lambda: json.dumps(
@@ -153,7 +153,7 @@ BOMBS = {
                     "metaData": {
                         "id": "t",
                         "schemaString": '{"type":"struct","fields":['
-                        + "{}," * (5 * MB - 100)
+                        + "{}," * (2 * MB // 3)
                         + "{}]}",
                         "partitionColumns": [],
                     }
@@ -165,8 +165,8 @@ BOMBS = {
     "a checkpoint that names one sidecar 100000 times": Bomb(
         partial(sidecars, names=lambda _: "s.parquet", count=100_000, size=1000), None
     ),
-    "a checkpoint that names 100000 sidecars": Bomb(
-        partial(sidecars, names=lambda n: f"s{n}.parquet", count=100_000, size=1000), "s0.parquet"
+    "a checkpoint that names 10000 sidecars": Bomb(
+        partial(sidecars, names=lambda n: f"s{n}.parquet", count=10_000, size=1000), "s0.parquet"
     ),
     "a sidecar that claims an exabyte": Bomb(
         partial(sidecars, names=lambda _: "s.parquet", count=1, size=1 << 60), None
@@ -175,11 +175,11 @@ BOMBS = {
         partial(hint, text='{"version":99999999999999999999,"size":1e300,"parts":4294967295}'), None
     ),
     "a hint nested 100000 deep": Bomb(partial(hint, text="[" * NESTED), None),
-    "a Delta table of 100000 columns": Bomb(
-        partial(wide, columns=100_000), None, ("explain", "-w", "column_7 = 1")
+    "a Delta table of 20000 columns": Bomb(
+        partial(wide, columns=20_000), None, ("explain", "-w", "column_7 = 1")
     ),
-    "the statistics of 100000 columns of Delta": Bomb(
-        partial(wide, columns=100_000), "has 100,000 columns", STATS
+    "the statistics of 20000 columns of Delta": Bomb(
+        partial(wide, columns=20_000), "has 20,000 columns", STATS
     ),
     "a Delta table with 100000 partition columns": Bomb(
         partial(partitioned, columns=100_000), "partitioned by 100000 columns"

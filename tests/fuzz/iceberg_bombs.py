@@ -25,17 +25,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MB = 1_000_000
-TOO_LARGE = "and the memory limit is 1 GiB"
+TOO_LARGE = "and the memory limit is 128 MiB"
 
 
 def _deflate(size: int) -> bytes:
     stream = zlib.compressobj(wbits=-15)
-    return b"".join([*(stream.compress(bytes(MB)) for _ in range(size // MB)), stream.flush()])
+    return stream.compress(bytes(size)) + stream.flush()
 
 
 def _zstandard(size: int) -> bytes:
     stream = zstd.ZstdCompressor()
-    return b"".join([*(stream.compress(bytes(MB)) for _ in range(size // MB)), stream.flush()])
+    return stream.compress(bytes(size)) + stream.flush()
 
 
 def _snappy(size: int) -> bytes:
@@ -226,24 +226,24 @@ def with_deletes(folder: Path, deletes: pa.Table, times: int, **entry: Any) -> N
 
 
 def position_deletes(folder: Path) -> None:
-    """A billion deleted positions in a small file: all of them are row 0."""
-    count = 10 * MB
+    """Millions of deleted positions in a small file: all of them are row 0."""
+    count = 5 * MB // 2
     fields = [
         pa.field("file_path", pa.string(), metadata={"PARQUET:field_id": "2147483546"}),
         pa.field("pos", pa.int64(), metadata={"PARQUET:field_id": "2147483545"}),
     ]
     paths = pa.repeat(pa.scalar(f"{folder}/data/a.parquet"), count)
     positions = pa.repeat(pa.scalar(0, pa.int64()), count)
-    with_deletes(folder, pa.table([paths, positions], pa.schema(fields)), 20, content=1)
+    with_deletes(folder, pa.table([paths, positions], pa.schema(fields)), 10, content=1)
 
 
 def equality_deletes(folder: Path) -> None:
-    """A column of texts that are long, many and the same."""
-    count = 10 * MB
+    """Millions of values that are the same."""
+    count = 5 * MB // 2
     fields = [pa.field("a", pa.int64(), metadata={"PARQUET:field_id": "1"})]
     values = pa.repeat(pa.scalar(1, pa.int64()), count)
     deletes = pa.table([values], pa.schema(fields))
-    with_deletes(folder, deletes, 20, content=2, equality_ids=[1])
+    with_deletes(folder, deletes, 10, content=2, equality_ids=[1])
 
 
 def fixed(size: int) -> dict[str, Any]:
@@ -264,7 +264,7 @@ def deep_schema(folder: Path, depth: int) -> None:
 RECORD_BYTES = 19
 """A manifest entry of zeros: texts and lists without members, nothing where it may be null."""
 
-EMPTY = 3 * MB
+EMPTY = 375_000
 
 
 def specs(transform: str) -> list[dict[str, Any]]:
@@ -275,7 +275,7 @@ def specs(transform: str) -> list[dict[str, Any]]:
     return [{"spec-id": 0, "fields": fields}]
 
 
-BIG, LARGE = 480 * MB, 160 * MB
+BIG, LARGE = 60 * MB, 20 * MB
 SIZES = {"bzip2": LARGE, "xz": LARGE}
 NESTED = 100_000
 BOMBS = {
@@ -305,27 +305,27 @@ BOMBS = {
         for codec in PACKED
         if codec != "null"
     },
-    "a manifest that claims half a billion records": Bomb(
-        partial(manifest, codec="deflate", block=partial(packed, "deflate", BIG), count=480 * MB),
+    "a manifest that claims 60 million records": Bomb(
+        partial(manifest, codec="deflate", block=partial(packed, "deflate", BIG), count=60 * MB),
         "m0.avro: it inflates to more than",
     ),
     "a manifest that is stored as zeros and claims as many records": Bomb(
-        partial(manifest, codec="null", block=partial(packed, "null", BIG), count=480 * MB),
-        "m0.avro: it has 458 MiB",
+        partial(manifest, codec="null", block=partial(packed, "null", BIG), count=60 * MB),
+        "m0.avro: it has 57.2 MiB",
     ),
     "a manifest that is stored as zeros, which are records": Bomb(
-        partial(manifest, codec="null", block=partial(packed, "null", BIG), count=24 * MB),
+        partial(manifest, codec="null", block=partial(packed, "null", BIG), count=3 * MB),
         TOO_LARGE,
     ),
     "a manifest list that is stored as zeros, which are records": Bomb(
-        partial(listing, codec="null", block=partial(packed, "null", BIG), count=32 * MB),
+        partial(listing, codec="null", block=partial(packed, "null", BIG), count=4 * MB),
         TOO_LARGE,
     ),
-    "a manifest of 60 MB that claims a record a byte": Bomb(
+    "a manifest of 7 MB that claims a record a byte": Bomb(
         partial(
-            manifest, codec="deflate", block=partial(packed, "deflate", 60 * MB), count=60 * MB
+            manifest, codec="deflate", block=partial(packed, "deflate", 7 * MB), count=7 * MB
         ),
-        "m0.avro: a block of 60000000 bytes counts 60000000 records",
+        "m0.avro: a block of 7000000 bytes counts 7000000 records",
     ),
     "a manifest of zeros that inflate to empty records": Bomb(
         partial(
@@ -347,8 +347,8 @@ BOMBS = {
         partial(header, data=avro.MAGIC + avro.encoded_number(1 << 62)),
         "m0.avro: its header claims",
     ),
-    "a header of ten million keys": Bomb(
-        partial(header, data=avro.MAGIC + avro.encoded_number(10 * MB) + bytes(20 * MB)),
+    "a header of a million keys": Bomb(
+        partial(header, data=avro.MAGIC + avro.encoded_number(MB) + bytes(2 * MB)),
         "m0.avro: its header",
     ),
     "a header whose schema is nested": Bomb(
@@ -363,21 +363,21 @@ BOMBS = {
         partial(manifest, codec="null", block=lambda: b"\0\0", count=1, schema=fixed(1 << 30)),
         "m0.avro: its schema",
     ),
-    "a manifest list that names a small manifest 100000 times": Bomb(
-        partial(repeated, times=100_000, entries=1), None
+    "a manifest list that names a small manifest 10000 times": Bomb(
+        partial(repeated, times=10_000, entries=1), None
     ),
-    "a manifest list that names a manifest 100000 times": Bomb(
-        partial(repeated, times=100_000, entries=1000), TOO_LARGE
+    "a manifest list that names a manifest 10000 times": Bomb(
+        partial(repeated, times=10_000, entries=1000), TOO_LARGE
     ),
     "metadata in gzip that inflates to spaces": Bomb(
         partial(document, text=lambda: b'"' + b" " * BIG + b'"', gz=True),
         "v1.gz.metadata.json: it inflates to more than",
     ),
-    "metadata of forty million lists": Bomb(
-        partial(document, text=lambda: b"[" + b"[]," * (40 * MB) + b"[]]"), TOO_LARGE
+    "metadata of five million lists": Bomb(
+        partial(document, text=lambda: b"[" + b"[]," * (5 * MB) + b"[]]"), TOO_LARGE
     ),
-    "metadata of ten million objects": Bomb(
-        partial(document, text=lambda: b"[" + b'{"":{}},' * (10 * MB) + b"[]]"), TOO_LARGE
+    "metadata of a million objects": Bomb(
+        partial(document, text=lambda: b"[" + b'{"":{}},' * MB + b"[]]"), TOO_LARGE
     ),
     "metadata nested 100000 deep": Bomb(
         partial(document, text=lambda: b"[" * NESTED + b"]" * NESTED),
@@ -399,12 +399,12 @@ BOMBS = {
         )
         for transform in ("void", "identity")
     },
-    "100000 columns": Bomb(partial(wide, columns=100_000), None, ("explain", "-w", "column_7 = 1")),
-    "the statistics of 100000 columns": Bomb(
-        partial(wide, columns=100_000), "has 100,000 columns", STATS
+    "20000 columns": Bomb(partial(wide, columns=20_000), None, ("explain", "-w", "column_7 = 1")),
+    "the statistics of 20000 columns": Bomb(
+        partial(wide, columns=20_000), "has 20,000 columns", STATS
     ),
-    "the statistics of two of 100000 columns": Bomb(
-        partial(wide, columns=100_000), None, (*STATS, "column_7", "column_99999")
+    "the statistics of two of 20000 columns": Bomb(
+        partial(wide, columns=20_000), None, (*STATS, "column_7", "column_19999")
     ),
     "a deletion vector of full containers": Bomb(
         partial(with_vector, vector=runs(1 << 16)), None, SCAN
@@ -424,6 +424,6 @@ BOMBS = {
     "a deletion vector whose table claims less than nothing": Bomb(
         partial(with_vector, vector=runs(1), size=-(1 << 40)), "a.puffin", SCAN
     ),
-    "200 million deleted positions": Bomb(position_deletes, TOO_LARGE, SCAN),
-    "200 million equal rows": Bomb(equality_deletes, TOO_LARGE, SCAN),
+    "25 million deleted positions": Bomb(position_deletes, TOO_LARGE, SCAN),
+    "25 million equal rows": Bomb(equality_deletes, TOO_LARGE, SCAN),
 }
