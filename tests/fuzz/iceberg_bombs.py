@@ -322,9 +322,7 @@ BOMBS = {
         TOO_LARGE,
     ),
     "a manifest of 7 MB that claims a record a byte": Bomb(
-        partial(
-            manifest, codec="deflate", block=partial(packed, "deflate", 7 * MB), count=7 * MB
-        ),
+        partial(manifest, codec="deflate", block=partial(packed, "deflate", 7 * MB), count=7 * MB),
         "m0.avro: a block of 7000000 bytes counts 7000000 records",
     ),
     "a manifest of zeros that inflate to empty records": Bomb(

@@ -8,7 +8,9 @@ from decimal import Decimal
 
 import pyarrow as pa
 import pytest
+from deltalake import DeltaTable, write_deltalake
 
+import whyscan
 from whyscan.errors import TypeProblem
 
 TS = "timestamp"
@@ -54,6 +56,50 @@ def test_e_a_decimal_whose_double_is_short_is_read_from_its_text(lake):
 
     assert lake.kept(f"d = {value}") == ["f"]
     assert lake.kept("d <= -10000000000") == []
+
+
+ROUNDED = [
+    (38, 2, "12345678901234567.89"),
+    (38, 2, "-12345678901234567.89"),
+    (38, 0, "90071992547409931234567890123"),
+    (38, 0, "-90071992547409931234567890123"),
+    (38, 0, "1234567890123456789"),
+    (20, 3, "12345678901234567.891"),
+    (20, 3, "99999999999999999.999"),
+    (38, 20, "0.12345678901234567891"),
+    (38, 38, "0.99999999999999999999999999999999999999"),
+    (17, 1, "9007199254740993.1"),
+    (38, 0, "9" * 38),
+    (16, 0, "9999999999999999"),
+]
+
+
+@pytest.mark.parametrize(("precision", "scale", "value"), ROUNDED)
+def test_e_decimals_that_delta_rs_rounds_to_doubles_keep_their_file(
+    tmp_path, precision, scale, value
+):
+    column = pa.array([Decimal(value)], pa.decimal128(precision, scale))
+    write_deltalake(str(tmp_path), pa.table({"d": column}))
+    table = whyscan.open(tmp_path)
+
+    for predicate in (f"d = {value}", f"d <= {value}", f"d >= {value}"):
+        assert len(list(table.plan(predicate, depth="files"))) == 1, predicate
+    DeltaTable(str(tmp_path)).create_checkpoint()
+    for predicate in (f"d = {value}", f"d <= {value}", f"d >= {value}"):
+        assert len(list(table.plan(predicate, depth="files"))) == 1, predicate
+
+
+def test_e_a_rounded_decimal_is_off_by_little_and_that_of_spark_by_nothing(lake, bounds):
+    lake.create({"d": "decimal(38,18)"})
+    lake.commit(lake.add("unknown", bounds("d", 5, 5)))
+    lake.commit(
+        {"commitInfo": {"engineInfo": "Apache-Spark/4.1.0", "operation": "WRITE"}},
+        lake.add("spark", bounds("d", 5, 5)),
+    )
+
+    assert lake.kept("d > 5") == ["unknown"]
+    assert lake.kept("d > 5.00000000000001") == []
+    assert lake.kept("d <= 5 AND d >= 5") == ["unknown", "spark"]
 
 
 def test_f2_a_maximum_cut_to_milliseconds_reaches_to_the_next_one(lake, bounds):

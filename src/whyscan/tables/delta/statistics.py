@@ -6,11 +6,13 @@
 | an instant before 1973 with an offset | the text has no seconds: up to 59 s less or more |
 | a string's maximum that ends with U+FFFD | old writers appended it; the value may be greater |
 | a decimal of more than 15 digits in JSON | read from the text: DuckDB parses it as a double |
+| the same of another writer than Spark | it may have been a double: a little less or more |
 | a maximum of NaN | the column has NaN; a file of Spark with another maximum has none |
 """
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING
 
@@ -21,6 +23,7 @@ from msgspec import Struct
 from whyscan.pruning.containers import CheckedStatistics, ColumnStatistics, checked
 from whyscan.tables.delta import query, values
 from whyscan.tables.delta.actions import struct_members
+from whyscan.tree.arrow import MAX_DECIMAL_DIGITS
 from whyscan.tree.types import (
     BIGINT,
     DateType,
@@ -46,6 +49,11 @@ BY_SPARK = "by_spark"
 _TEXTS = "stats_texts"
 _LOWER, _UPPER, _NULLS = "minValues", "maxValues", "nullCount"
 _EXACT_DIGITS = 15
+_DIGITS_OF_A_LONG = 19
+_GREATEST_LONG = 2.0**63
+_ROUNDING = 2.0**-49
+"""More than the relative error of a double, even of the one after the nearest."""
+
 _MILLISECOND = 1_000
 _LOST_SECONDS = "INTERVAL 59 SECONDS"
 _WHOLE_MINUTES_SINCE = "TIMESTAMP '1973-01-01'"
@@ -239,6 +247,10 @@ def _of_column(column: DeltaColumn, at: int, batch: pa.RecordBatch) -> ColumnSta
             lower, upper = lower.cast(pa.binary()), _above_tie_breaker(upper.cast(pa.binary()))
         case TimestampType():
             upper = _with_cut_microseconds(upper)
+        case DecimalType(precision=precision) if precision > _EXACT_DIGITS:
+            doubtful = pc.invert(batch.column(BY_SPARK))
+            lower = _beyond_rounding(lower, doubtful, sign=-1)
+            upper = _beyond_rounding(upper, doubtful, sign=1)
         case _:
             pass
     nan = _may_be_nan(column.type, upper, batch)
@@ -270,6 +282,31 @@ def _with_cut_microseconds(upper: pa.Array) -> pa.Array:
     steps = upper.cast(pa.int64())
     cut = pc.equal(pc.multiply(pc.divide(steps, _MILLISECOND), _MILLISECOND), steps)
     return pc.if_else(cut, pc.add(steps, _MILLISECOND - 1), steps).cast(upper.type)
+
+
+def _beyond_rounding(bounds: pa.Array, doubtful: pa.Array, *, sign: int) -> pa.Array:
+    """Bounds that hold even if their writer rounded the doubtful ones to doubles, as delta-rs does.
+
+    Fewer than 15 digits survive that. A double is written with at most 17 digits, or as an integer
+    of 64 bits, which has at most 19 and ends at the greatest one.
+    """
+    digits = pc.replace_substring_regex(bounds.cast(pa.string()), r"[-.]|E.*$", "")
+    count = pc.utf8_length(pc.utf8_ltrim(digits, "0"))
+    written = pc.utf8_length(pc.utf8_trim(digits, "0"))
+    rounded = pc.and_(pc.greater(count, _EXACT_DIGITS), pc.less_equal(written, _DIGITS_OF_A_LONG))
+    rounded = pc.and_(doubtful, pc.fill_null(rounded, fill_value=False))
+    if not pc.any(rounded, min_count=0).as_py():
+        return bounds
+    near = bounds.cast(pa.float64())
+    moved = pc.add(near, pc.multiply(pc.abs(near), sign * _ROUNDING))
+    most = _GREATEST_LONG if bounds.type.scale == 0 else math.inf
+    fits = pc.less(
+        pc.abs(moved), 10.0 ** (MAX_DECIMAL_DIGITS - bounds.type.scale) * (1 - _ROUNDING)
+    )
+    known = pc.and_(fits, pc.not_equal(pc.abs(near), most))
+    unknown = pa.scalar(None, pa.float64())
+    safe = pc.if_else(pc.and_(rounded, known), moved, unknown).cast(bounds.type)
+    return pc.if_else(rounded, safe, bounds)
 
 
 def _above_tie_breaker(upper: pa.Array) -> pa.Array:
