@@ -303,9 +303,9 @@ def _beyond_rounding(bounds: pa.Array, doubtful: pa.Array, *, sign: int) -> pa.A
     fits = pc.less(
         pc.abs(moved), 10.0 ** (MAX_DECIMAL_DIGITS - bounds.type.scale) * (1 - _ROUNDING)
     )
-    known = pc.and_(fits, pc.not_equal(pc.abs(near), most))
+    is_bound = pc.and_(fits, pc.not_equal(pc.abs(near), most))
     unknown = pa.scalar(None, pa.float64())
-    safe = pc.if_else(pc.and_(rounded, known), moved, unknown).cast(bounds.type)
+    safe = pc.if_else(pc.and_(rounded, is_bound), moved, unknown).cast(bounds.type)
     return pc.if_else(rounded, safe, bounds)
 
 
