@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from measure import Ratio, compare
-from processes import HERE, WHYSCAN, run
+from processes import FOLDER, WHYSCAN, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +38,7 @@ def _cold(work: str, python: Path, folder: Path) -> Ratio:
 
 def _core_environment(folder: Path) -> Path:
     """An environment with what `pip install whyscan` brings and nothing else, ours as it is now."""
-    home, root = folder / "core-environment", HERE.parent
+    home, root = folder / "core-environment", FOLDER.parent
     python = home / "bin" / "python"
     pip = [str(python), "-m", "pip", "install", "--quiet"]
     if not (home / "bin" / "whyscan").exists():

@@ -81,7 +81,7 @@ def _containers(table: pa.Table) -> Containers:
         return table.column(name).combine_chunks()
 
     rows = column("rows")
-    told = {
+    statistics = {
         name: ColumnStatistics(
             column(f"{name}_min"), column(f"{name}_max"), column(f"{name}_nulls")
         )
@@ -90,5 +90,5 @@ def _containers(table: pa.Table) -> Containers:
     return Containers(
         COUNT,
         rows,
-        statistics={(n,): checked(BIGINT, t, rows).interval for n, t in told.items()},
+        statistics={(n,): checked(BIGINT, t, rows).interval for n, t in statistics.items()},
     )

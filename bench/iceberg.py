@@ -45,24 +45,24 @@ def measurements(folder: Path) -> Iterator[Ratio]:
     yield _inside("Artemis, one mission and week", 1 / 5, many_manifests, MISSION_WEEK)
 
 
-def _cold(work: str, budget: float, table: Path, asked: Question) -> Ratio:
+def _cold(work: str, budget: float, table: Path, question: Question) -> Ratio:
     return compare(
         work,
         PEER,
         budget,
-        lambda: run([WHYSCAN, "explain", str(table), "-w", asked.ours, "--depth", "files"]),
-        lambda: run(pyiceberg_peer.cold(str(table), asked.theirs)),
+        lambda: run([WHYSCAN, "explain", str(table), "-w", question.ours, "--depth", "files"]),
+        lambda: run(pyiceberg_peer.cold(str(table), question.theirs)),
     )
 
 
-def _inside(work: str, budget: float, table: Path, asked: Question) -> Ratio:
+def _inside(work: str, budget: float, table: Path, question: Question) -> Ratio:
     """Each round opens the table anew: ours keeps what it read for the next question."""
 
     def ours() -> int:
-        return whyscan.open(table).plan(asked.ours, depth="files").summary.files_kept
+        return whyscan.open(table).plan(question.ours, depth="files").summary.files_kept
 
     def theirs() -> int:
-        return pyiceberg_peer.kept(str(table), asked.theirs)
+        return pyiceberg_peer.kept(str(table), question.theirs)
 
     assert ours() == theirs()
     return compare(f"{work}, one process", PEER, budget, ours, theirs)

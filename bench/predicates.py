@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from delta_tables import FIELDS, checkpointed
 from measure import Ratio, compare, seconds
-from processes import HERE, WHYSCAN, beside_python, cost
+from processes import FOLDER, WHYSCAN, beside_python, cost
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,7 +33,7 @@ COUNTRIES = ("AT", "CH", "DE", "FR", "IT", "PL", "UK", "US")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class BenchPredicate:
     """A predicate, and the files that it keeps in terms of their bounds."""
 
     text: str
@@ -43,38 +43,40 @@ class Asked:
 def measurements(folder: Path) -> Iterator[Ratio]:
     """Counts on a session that has just begun, and with its start; whole reports; in memory."""
     table = checkpointed(folder, FILES)
-    asked = predicates(COUNT)
+    queries = predicates(COUNT)
     theirs = [
-        cost([beside_python(PEER), str(table), "-w", one.text]).seconds for one in asked[:SAMPLE]
+        cost([beside_python(PEER), str(table), "-w", one.text]).seconds for one in queries[:SAMPLE]
     ]
     scaled = sum(theirs) / SAMPLE * COUNT
     cold, begun = _on_spark(table)
     yield Ratio("1,000 predicates on Spark, session begun", PEER, begun, scaled, 1 / 1_000)
     yield Ratio("1,000 predicates on Spark, cold", PEER, cold, scaled, 1 / 1_000)
-    reports = cost(_audit(folder, table, asked)).seconds
+    reports = cost(_audit(folder, table, queries)).seconds
     yield Ratio("1,000 whole reports by audit, cold", PEER, reports, scaled, 1 / 1_000)
-    yield _in_memory(table, asked)
+    yield _in_memory(table, queries)
 
 
 def _on_spark(table: Path) -> tuple[float, float]:
     """The seconds of a whole process, and of its work on the session that it began."""
     begin = time.perf_counter()
     run = [sys.executable, str(Path(__file__)), str(table)]
-    told = subprocess.run(run, check=True, cwd=HERE, stdout=subprocess.PIPE, text=True).stdout
-    return time.perf_counter() - begin, float(told)
+    seconds_inside = subprocess.run(
+        run, check=True, cwd=FOLDER, stdout=subprocess.PIPE, text=True
+    ).stdout
+    return time.perf_counter() - begin, float(seconds_inside)
 
 
-def _audit(folder: Path, table: Path, asked: Sequence[Asked]) -> list[str]:
+def _audit(folder: Path, table: Path, queries: Sequence[BenchPredicate]) -> list[str]:
     """The command that reports on every predicate, as queries of a log."""
-    log, found = folder / "predicates.sql", folder / "predicates.json"
-    log.write_text("".join(f"SELECT * FROM t WHERE {one.text};\n" for one in asked))
-    given = ["--workload", str(log), "--table", f"t={table}"]
-    return [WHYSCAN, "audit", *given, "--format", "json", "-o", str(found)]
+    log, output = folder / "predicates.sql", folder / "predicates.json"
+    log.write_text("".join(f"SELECT * FROM t WHERE {one.text};\n" for one in queries))
+    words = ["--workload", str(log), "--table", f"t={table}"]
+    return [WHYSCAN, "audit", *words, "--format", "json", "-o", str(output)]
 
 
-def _in_memory(table: Path, asked: Sequence[Asked]) -> Ratio:
+def _in_memory(table: Path, queries: Sequence[BenchPredicate]) -> Ratio:
     """Ours in two processes that have the table, DuckDB with two threads on it as Arrow."""
-    texts = [one.text for one in asked]
+    texts = [one.text for one in queries]
     connection = _duckdb(table)
     # Spawned: a fork would not have Arrow's threads.
     with multiprocessing.get_context("spawn").Pool(PROCESSES, _open, (str(table),)) as pool:
@@ -84,34 +86,34 @@ def _in_memory(table: Path, asked: Sequence[Asked]) -> Ratio:
             return pool.map(_answer, texts, chunksize=share)
 
         def theirs() -> list[tuple[int, int]]:
-            return [_asked_of_duckdb(connection, one) for one in asked]
+            return [_answer_of_duckdb(connection, one) for one in queries]
 
         assert ours() == theirs()
         return compare("1,000 predicates, 1,000,000 files, held", "DuckDB", 1 / 2, ours, theirs)
 
 
-def predicates(count: int) -> list[Asked]:
+def predicates(count: int) -> list[BenchPredicate]:
     """One to three conditions each, by a fixed seed."""
     dice = random.Random(11)
     conditions = (_country, _age, _number)
-    found = []
+    texts = []
     for _ in range(count):
         chosen = [make(dice) for make in dice.sample(conditions, dice.randint(1, len(conditions)))]
-        found.append(
-            Asked(
+        texts.append(
+            BenchPredicate(
                 " AND ".join(one.text for one in chosen),
                 " AND ".join(one.bounds for one in chosen),
             )
         )
-    return found
+    return texts
 
 
-def _country(dice: random.Random) -> Asked:
+def _country(dice: random.Random) -> BenchPredicate:
     text = f"country = '{dice.choice(COUNTRIES)}'"
-    return Asked(text, text)
+    return BenchPredicate(text, text)
 
 
-def _age(dice: random.Random) -> Asked:
+def _age(dice: random.Random) -> BenchPredicate:
     value = dice.randrange(100)
     bounds = {
         "<": f"age_min < {value}",
@@ -119,28 +121,30 @@ def _age(dice: random.Random) -> Asked:
         "=": f"age_min <= {value} AND age_max >= {value}",
     }
     operator = dice.choice(sorted(bounds))
-    return Asked(f"age {operator} {value}", bounds[operator])
+    return BenchPredicate(f"age {operator} {value}", bounds[operator])
 
 
-def _number(dice: random.Random) -> Asked:
+def _number(dice: random.Random) -> BenchPredicate:
     least = dice.randrange(FILES * 1_000)
     most = least + dice.randrange(FILES * 10)
-    return Asked(f"id BETWEEN {least} AND {most}", f"id_max >= {least} AND id_min <= {most}")
+    return BenchPredicate(
+        f"id BETWEEN {least} AND {most}", f"id_max >= {least} AND id_min <= {most}"
+    )
 
 
-_HELD: dict[str, object] = {}
+_OPENED: dict[str, object] = {}
 """The table of a worker process."""
 
 
 def _open(place: str) -> None:
-    _HELD["table"] = held(place)
+    _OPENED["table"] = with_files_in_memory(place)
 
 
 def _answer(text: str) -> tuple[int, int]:
-    return answers(_HELD["table"], [text])[0]
+    return answers(_OPENED["table"], [text])[0]
 
 
-def held(place: str) -> object:
+def with_files_in_memory(place: str) -> object:
     """The table with its files in memory, ready for questions."""
     from whyscan.tables import open_snapshot
     from whyscan.tables.cached_snapshot import with_cache
@@ -177,7 +181,9 @@ def _duckdb(table: Path) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def _asked_of_duckdb(connection: duckdb.DuckDBPyConnection, one: Asked) -> tuple[int, int]:
+def _answer_of_duckdb(
+    connection: duckdb.DuckDBPyConnection, one: BenchPredicate
+) -> tuple[int, int]:
     query = f"SELECT count(*), coalesce(sum(bytes), 0)::BIGINT FROM files WHERE {one.bounds}"
     files, size = connection.execute(query).fetchall()[0]
     return files, size
@@ -212,16 +218,16 @@ def on_spark(spark: SparkSession, place: str) -> int:
     texts = [one.text for one in predicates(COUNT)]
     tasks = spark.range(PROCESSES, numPartitions=PROCESSES)
 
-    def judged(batches):  # noqa: ANN001, ANN202 - pickled by value, types and all
+    def counted(batches):  # noqa: ANN001, ANN202 - pickled by value, types and all
         import pyarrow as pa
 
-        opened = held(place)
+        opened = with_files_in_memory(place)
         for batch in batches:
             for task in batch.column("id").to_pylist():
-                found = answers(opened, texts[task::PROCESSES])
-                yield pa.RecordBatch.from_pydict({"files": [files for files, _ in found]})
+                results = answers(opened, texts[task::PROCESSES])
+                yield pa.RecordBatch.from_pydict({"files": [files for files, _ in results]})
 
-    rows = tasks.mapInArrow(judged, "files long").collect()
+    rows = tasks.mapInArrow(counted, "files long").collect()
     assert len(rows) == COUNT
     return sum(row.files for row in rows)
 

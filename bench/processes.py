@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 
 
 def beside_python(name: str) -> str:
@@ -36,7 +36,7 @@ def run(command: Sequence[str], environment: Mapping[str, str] | None = None) ->
     subprocess.run(
         command,
         check=True,
-        cwd=HERE,
+        cwd=FOLDER,
         env={**os.environ, **(environment or {})},
         stdout=subprocess.DEVNULL,
     )
@@ -44,7 +44,9 @@ def run(command: Sequence[str], environment: Mapping[str, str] | None = None) ->
 
 def cost(command: Sequence[str]) -> Cost:
     """Run a command and say what it took."""
-    watched = [sys.executable, "-I", "-S", str(HERE / "watch.py"), *command]
-    told = subprocess.run(watched, check=True, cwd=HERE, stdout=subprocess.PIPE, text=True).stdout
-    taken, most = told.split()
+    watched = [sys.executable, "-I", "-S", str(FOLDER / "watch.py"), *command]
+    output = subprocess.run(
+        watched, check=True, cwd=FOLDER, stdout=subprocess.PIPE, text=True
+    ).stdout
+    taken, most = output.split()
     return Cost(float(taken), int(most))

@@ -43,15 +43,19 @@ def main(chosen: list[str]) -> int:
     missed = 0
     for suite in chosen or SUITES:
         # Imported when its turn comes: a suite's modules weigh on no other.
-        for found in import_module(suite).measurements(FOLDER):
-            mark = "" if found.within else "  MISSED"
-            ours, theirs = (_shown(figure, found.unit) for figure in (found.ours, found.theirs))
+        for measurement in import_module(suite).measurements(FOLDER):
+            mark = "" if measurement.within else "  MISSED"
+            ours, theirs = (
+                _shown(figure, measurement.unit)
+                for figure in (measurement.ours, measurement.theirs)
+            )
             print(
-                f"{found.work:<44} {ours} {theirs}"
-                f" {found.ratio:>7.3f} {found.budget:>6.2f}  ({found.peer}){mark}",
+                f"{measurement.work:<44} {ours} {theirs}"
+                f" {measurement.ratio:>7.3f} {measurement.budget:>6.2f}"
+                f"  ({measurement.peer}){mark}",
                 flush=True,
             )
-            missed += not found.within
+            missed += not measurement.within
     return 1 if missed else 0
 
 

@@ -83,16 +83,16 @@ def _log(folder: Path, sql: str) -> Iterator[Ratio]:
 
     def explain(numbers: range) -> None:
         for number in numbers:
-            asked = f"SELECT * FROM ({sql}) WHERE i_category_id <> {number}"
-            whyscan.explain_sql(asked, tables, depth="files")
+            counted_sql = f"SELECT * FROM ({sql}) WHERE i_category_id <> {number}"
+            whyscan.explain_sql(counted_sql, tables, depth="files")
 
     explain(range(tenth // 10))
     first = seconds(lambda: explain(range(tenth)))
-    held = _megabytes()
+    megabytes = _megabytes()
     explain(range(tenth, STATEMENTS - tenth))
     last = seconds(lambda: explain(range(STATEMENTS - tenth, STATEMENTS)))
     yield Ratio("the last 1,000 statements of 10,000", "the first 1,000", last, first, 1.25)
-    yield Ratio("10,000 statements, memory", "1,000 of them", _megabytes(), held, 1.1, "MB")
+    yield Ratio("10,000 statements, memory", "1,000 of them", _megabytes(), megabytes, 1.1, "MB")
 
 
 def _megabytes() -> float:

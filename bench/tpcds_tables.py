@@ -28,8 +28,8 @@ BYTES = 100_000
 
 def texts() -> dict[str, str]:
     """The 99 queries, in the words of DuckDB."""
-    found: dict[str, dict[str, str]] = json.loads((generated(SCALE) / "texts.json").read_text())
-    return found["tpcds"]
+    texts: dict[str, dict[str, str]] = json.loads((generated(SCALE) / "texts.json").read_text())
+    return texts["tpcds"]
 
 
 def many_files(folder: Path, count: int) -> dict[str, Path]:
@@ -58,8 +58,8 @@ def _stats(rows: pa.Table, count: int) -> Iterator[str]:
     spread = spread.append_column("file", pa.array(at * count // len(at)))
     names = rows.column_names
     ends = [(name, end) for name in names for end in ("min", "max")]
-    found = spread.group_by("file").aggregate(ends).sort_by("file").to_pylist()
-    for slice_ in found:
+    statistics = spread.group_by("file").aggregate(ends).sort_by("file").to_pylist()
+    for slice_ in statistics:
         bounds = {
             end: {
                 name: _json(value)

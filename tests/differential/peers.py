@@ -87,5 +87,5 @@ class DataFusion:
 
 
 def _matched(text: str, metric: str) -> int | None:
-    found = re.search(rf"{metric}=\d+ total → (\d+) matched", text)
-    return None if found is None else int(found[1])
+    match = re.search(rf"{metric}=\d+ total → (\d+) matched", text)
+    return None if match is None else int(match[1])

@@ -67,14 +67,14 @@ def _events(folder: Path) -> None:
         {"id": "long", "kind": "string", "amount": "long", "valid": "boolean"},
         properties={"delta.dataSkippingNumIndexedCols": "2"},
     )
-    told = [bounds("id", n * 10, n * 10 + 9) for n in range(3)]
+    statistics = [bounds("id", n * 10, n * 10 + 9) for n in range(3)]
     uncounted = {"numRecords": 10, "minValues": {"id": 30}, "maxValues": {"id": 39}}
     nothing = {"numRecords": 10}
     upside_down = bounds("id", 59, 50)
     table.commit(
         *(
             table.add(f"part-{n}", stats, size=LARGE)
-            for n, stats in enumerate([*told, uncounted, nothing, upside_down])
+            for n, stats in enumerate([*statistics, uncounted, nothing, upside_down])
         )
     )
 

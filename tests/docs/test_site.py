@@ -25,15 +25,19 @@ class Page(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
-        found = dict(attrs)
-        if found.get("id"):
-            self.anchors.add(found["id"])
-        if tag == "a" and found.get("href"):
-            self.links.append(found["href"])
-        if found.get("src"):
-            self.loads.append(found["src"])
-        if tag == "link" and found.get("href") and found.get("rel") != "canonical":
-            self.loads.append(found["href"])
+        attributes_of_tag = dict(attrs)
+        if attributes_of_tag.get("id"):
+            self.anchors.add(attributes_of_tag["id"])
+        if tag == "a" and attributes_of_tag.get("href"):
+            self.links.append(attributes_of_tag["href"])
+        if attributes_of_tag.get("src"):
+            self.loads.append(attributes_of_tag["src"])
+        if (
+            tag == "link"
+            and attributes_of_tag.get("href")
+            and attributes_of_tag.get("rel") != "canonical"
+        ):
+            self.loads.append(attributes_of_tag["href"])
 
 
 @pytest.fixture(scope="module")
@@ -67,17 +71,17 @@ def test_every_link_inside_the_site_leads_to_a_page_and_an_anchor(site):
 
     broken = [
         (page.name, link)
-        for page, found in site.items()
+        for page, contents in site.items()
         if page.name != "404.html"  # its links begin at the root of whatever serves it
-        for link in found.links
+        for link in contents.links
         if not is_elsewhere(link) and is_broken(page, link)
     ]
 
-    assert sum(len(found.links) for found in site.values()) > 100
+    assert sum(len(contents.links) for contents in site.values()) > 100
     assert broken == []
 
 
 def test_pages_load_nothing_from_anywhere(site):
-    loaded = {load for found in site.values() for load in found.loads}
+    loaded = {load for contents in site.values() for load in contents.loads}
 
     assert [load for load in loaded if is_elsewhere(load) or load.startswith("//")] == []

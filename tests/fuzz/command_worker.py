@@ -30,7 +30,7 @@ LONGEST_LINE = 2_000
 """Of an error: a text of the user's in it is cut."""
 
 
-def judged(run: Run) -> str:
+def word_of(run: Run) -> str:
     """`answer`, or the message and the hint of a refusal; AssertionError for anything else."""
     if run.code in {0, 1}:
         assert run.out or run.err, "it says nothing"
@@ -38,30 +38,30 @@ def judged(run: Run) -> str:
     assert run.code in {2, 3}, f"exit code {run.code}"
     assert run.out == "", f"an error, and this on standard output: {run.out[:200]}"
     assert "whyscan itself failed" not in run.err, run.err[:1_000]
-    found = REFUSED.fullmatch(run.err)
-    assert found is not None, f"not one line and a hint: {run.err[:1_000]}"
-    assert len(found["message"]) <= LONGEST_LINE, f"a line of {len(found['message'])} characters"
-    return f"refused: {found['message']}" + (f" hint: {found['hint']}" if found["hint"] else "")
+    match = REFUSED.fullmatch(run.err)
+    assert match is not None, f"not one line and a hint: {run.err[:1_000]}"
+    assert len(match["message"]) <= LONGEST_LINE, f"a line of {len(match['message'])} characters"
+    return f"refused: {match['message']}" + (f" hint: {match['hint']}" if match["hint"] else "")
 
 
 def read(log: str) -> str:
     """How many entries of a log were taken and left, where and why, as JSON."""
     from whyscan.spark.stages.workload import read_workload
 
-    found = read_workload([log])
-    listed = [[entry.origin, entry.why, entry.times] for entry in found.unparsed[:10]]
+    workload = read_workload([log])
+    listed = [[entry.origin, entry.why, entry.times] for entry in workload.unparsed[:10]]
     return json.dumps(
-        {"taken": found.query_entries, "left": found.unparsed_entries, "unparsed": listed}
+        {"taken": workload.query_entries, "left": workload.unparsed_entries, "unparsed": listed}
     )
 
 
-def outcome(asked: dict[str, Any]) -> str:
-    if "log" in asked:
+def outcome(question: dict[str, Any]) -> str:
+    if "log" in question:
         with little_room(), patch.dict(os.environ, WHYSCAN_MEMORY=LITTLE):
-            return read(asked["log"])
+            return read(question["log"])
     with little_room():
-        run = whyscan(*asked["arguments"], cwd=Path(asked["cwd"]), stdin=asked["stdin"])
-    return judged(run)
+        run = whyscan(*question["arguments"], cwd=Path(question["cwd"]), stdin=question["stdin"])
+    return word_of(run)
 
 
 def main() -> None:

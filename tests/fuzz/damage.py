@@ -44,9 +44,9 @@ def mutant(whole: bytes, kind: Kind, name: str) -> Mutant:
     """The one mutant of that name: the same everywhere."""
     dice = random.Random(name)
     while True:
-        found = _mutant(whole, kind, dice)
-        if found.data != whole:
-            return found
+        mutant = _mutant(whole, kind, dice)
+        if mutant.data != whole:
+            return mutant
 
 
 def _mutant(whole: bytes, kind: Kind, dice: random.Random) -> Mutant:

@@ -190,9 +190,10 @@ def _typed(folder: Path) -> None:
     files = []
     for n in range(4):
         row = add(lake, n)
-        told = json.loads(row["add"].pop("stats"))
+        statistics = json.loads(row["add"].pop("stats"))
         row["add"]["stats_parsed"] = {
-            k: told[k] if k == "numRecords" else {c: told[k][c] for c in "as"} for k in told
+            k: statistics[k] if k == "numRecords" else {c: statistics[k][c] for c in "as"}
+            for k in statistics
         }
         files.append(row)
     parts = ([*_described(lake), *files[:2]], files[2:])

@@ -79,14 +79,14 @@ def fuzz(seconds: float, seed: str, only: str) -> int:
     """Run until the time is over; the number of failures."""
     print(f"fuzzing for {seconds:g} s with seed {seed}", flush=True)
     watch, words, failures = Watch(), Counter[str](), Counter[str]()
-    begin = told = time.monotonic()
+    begin = printed_at = time.monotonic()
     for outcome in watch.run(cases(seed, only)):
         words[outcome.word] += 1
         if outcome.why is not None:
             tell(outcome, failures)
         now = time.monotonic()
-        if now - told > 15:
-            told = now
+        if now - printed_at > 15:
+            printed_at = now
             print(f"{now - begin:6.0f} s  {words.total()} mutants  {dict(words)}", flush=True)
         if now - begin > seconds:
             break
@@ -118,10 +118,10 @@ def main() -> None:
     parser.add_argument("--seed", default=f"{time.time_ns() // 1_000_000}")
     parser.add_argument("--only", default="", help="tables whose name has this in it")
     parser.add_argument("--replay", type=Path)
-    given = parser.parse_args()
-    if given.replay is not None:
-        sys.exit(replay(given.replay))
-    sys.exit(1 if fuzz(given.seconds, given.seed, given.only) else 0)
+    arguments = parser.parse_args()
+    if arguments.replay is not None:
+        sys.exit(replay(arguments.replay))
+    sys.exit(1 if fuzz(arguments.seconds, arguments.seed, arguments.only) else 0)
 
 
 if __name__ == "__main__":

@@ -184,10 +184,10 @@ def test_a_deletion_vector_that_contradicts_its_file_hides_nothing(lake, cardina
 @pytest.mark.parametrize("cardinality", ["9223372036854775808", "1e300", '"x"', "NaN"])
 def test_a_deletion_vector_of_more_rows_than_can_be_counted_is_refused(lake, watch, cardinality):
     lake.create({"a": "long"})
-    told = (
+    vector = (
         f'"deletionVector":{{"storageType":"u","pathOrInlineDv":"v","cardinality":{cardinality}}}'
     )
-    raw_commit(lake, f'{{"add":{{"path":"f","size":1,{told}}}}}')
+    raw_commit(lake, f'{{"add":{{"path":"f","size":1,{vector}}}}}')
     outcome = watch.ask(lake.folder, "a = 1")
     assert outcome.word.startswith("CorruptFile")
 
@@ -196,13 +196,13 @@ def test_a_schema_of_ten_thousand_columns_is_read(lake, watch):
     names = [f"column_{n}" for n in range(10_000)]
     lake.create(dict.fromkeys(names, "long"))
     ends = {name: n for n, name in enumerate(names)}
-    told = {
+    statistics = {
         "numRecords": 1,
         "minValues": ends,
         "maxValues": ends,
         "nullCount": dict.fromkeys(names, 0),
     }
-    lake.commit(lake.add("f", told), lake.add("g", told))
+    lake.commit(lake.add("f", statistics), lake.add("g", statistics))
     assert lake.kept("column_9999 = 9999 AND column_0 = 0") == ["f", "g"]
     assert lake.kept("column_9999 = 9998") == []
     assert watch.ask(lake.folder, "column_5000 = 5000").word == "answer"

@@ -83,11 +83,11 @@ def test_a_line_beyond_the_limit_is_one_skipped_entry_and_the_others_are_read(
     head, rest = FORMS[form]
     (tmp_path / form).write_bytes(CODECS[codec](head + b"x" * (5 * MIB) + b"\n" + rest))
 
-    found = read(commands, tmp_path / form)
+    summary = read(commands, tmp_path / form)
 
     line = head.count(b"\n") + 1
-    assert (found["taken"], found["left"]) == (2, 1)
-    [[origin, why, times]] = found["unparsed"]
+    assert (summary["taken"], summary["left"]) == (2, 1)
+    [[origin, why, times]] = summary["unparsed"]
     assert (origin, times) == (f"{form}:{line}", 1)
     assert why == "the line is longer than 4 MiB, and was skipped"
 
@@ -104,10 +104,10 @@ def test_a_log_that_unpacks_to_a_gigabyte_takes_little_memory_and_names_what_it_
     size = 4 * MIB if filler == b"x" or form != "log.csv" else MIB // 8
     place.write_bytes(repeated(codec, head, filler * size, 16, b"\n" + rest))
 
-    found = read(commands, place)
+    summary = read(commands, place)
 
-    assert found["taken"] in {1, 2}
-    assert found["taken"] == 2 or found["left"] > 0
+    assert summary["taken"] in {1, 2}
+    assert summary["taken"] == 2 or summary["left"] > 0
 
 
 def test_zstd_that_unpacks_to_a_thousand_times_its_size_is_left_there(commands, tmp_path):
@@ -115,10 +115,10 @@ def test_zstd_that_unpacks_to_a_thousand_times_its_size_is_left_there(commands, 
     place = tmp_path / "log.json"
     place.write_bytes(zstd.compress(head) + zstd.compress(b"x" * (4 * MIB)) * 8)
 
-    found = read(commands, place)
+    summary = read(commands, place)
 
-    assert found["taken"] == 1
-    assert "more than 1,000 times its size" in found["unparsed"][0][1]
+    assert summary["taken"] == 1
+    assert "more than 1,000 times its size" in summary["unparsed"][0][1]
 
 
 HOSTILE_BLOCKS = {
@@ -138,37 +138,37 @@ HOSTILE_BLOCKS = {
 def test_a_block_that_claims_more_than_there_is_is_damaged(commands, tmp_path, content):
     (tmp_path / "app-1").write_bytes(content)
 
-    found = read(commands, tmp_path / "app-1")
+    summary = read(commands, tmp_path / "app-1")
 
-    assert (found["taken"], found["left"]) == (0, 1)
+    assert (summary["taken"], summary["left"]) == (0, 1)
 
 
 def test_a_document_of_json_that_is_too_long_is_named(commands, tmp_path):
     (tmp_path / "log.json").write_bytes(b"[\n" + b'{"query": "SELECT 1"},\n' * 400_000)
 
-    found = read(commands, tmp_path / "log.json")
+    summary = read(commands, tmp_path / "log.json")
 
-    assert found["taken"] == 0
-    assert "one document of JSON" in found["unparsed"][0][1]
+    assert summary["taken"] == 0
+    assert "one document of JSON" in summary["unparsed"][0][1]
 
 
 def test_a_sql_file_that_is_too_long_is_named(commands, tmp_path):
     (tmp_path / "log.sql.gz").write_bytes(gzip.compress(b"SELECT 1;\n" * 3_000_000, 1))
 
-    found = read(commands, tmp_path / "log.sql.gz")
+    summary = read(commands, tmp_path / "log.sql.gz")
 
-    assert found["taken"] == 0
-    assert "inflates to more than 16 MiB" in found["unparsed"][0][1]
+    assert summary["taken"] == 0
+    assert "inflates to more than 16 MiB" in summary["unparsed"][0][1]
 
 
 def test_a_quoted_row_that_is_too_long_ends_what_can_be_read(commands, tmp_path):
     content = b'query\nSELECT 1\n"SELECT 2,\n' + b"x" * (5 * MIB) + b'"\nSELECT 3\n'
     (tmp_path / "log.csv").write_bytes(content)
 
-    found = read(commands, tmp_path / "log.csv")
+    summary = read(commands, tmp_path / "log.csv")
 
-    assert found["taken"] == 1
-    assert "the rest cannot be read: line 4: a row is longer than 4 MiB" in str(found["unparsed"])
+    assert summary["taken"] == 1
+    assert "the rest cannot be read: line 4: a row is longer than 4 MiB" in str(summary["unparsed"])
 
 
 def test_a_billion_equal_rows_of_parquet_are_left_where_they_are_too_many(commands, tmp_path):
@@ -177,10 +177,10 @@ def test_a_billion_equal_rows_of_parquet_are_left_where_they_are_too_many(comman
     column = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), [text])
     pq.write_table(pa.table({"query": column}), tmp_path / "log.parquet", compression="zstd")
 
-    found = read(commands, tmp_path / "log.parquet")
+    summary = read(commands, tmp_path / "log.parquet")
 
-    assert found["taken"] + found["left"] == rows
-    assert 0 < found["left"] < rows
+    assert summary["taken"] + summary["left"] == rows
+    assert 0 < summary["left"] < rows
 
 
 def test_a_row_group_beyond_the_memory_is_skipped_and_the_next_is_read(commands, tmp_path):
@@ -189,10 +189,10 @@ def test_a_row_group_beyond_the_memory_is_skipped_and_the_next_is_read(commands,
         writer.write_table(pa.table({"query": ["SELECT '" + "x" * (2 * MIB) + "'"] * 10}, schema))
         writer.write_table(pa.table({"query": ["SELECT 1"]}, schema))
 
-    found = read(commands, tmp_path / "log.parquet")
+    summary = read(commands, tmp_path / "log.parquet")
 
-    assert (found["taken"], found["left"]) == (1, 10)
-    assert "row group 0 unpacks to" in found["unparsed"][0][1]
+    assert (summary["taken"], summary["left"]) == (1, 10)
+    assert "row group 0 unpacks to" in summary["unparsed"][0][1]
 
 
 def test_a_node_of_dbt_that_is_no_object_does_not_stop_the_others(commands, tmp_path):
@@ -202,15 +202,15 @@ def test_a_node_of_dbt_that_is_no_object_does_not_stop_the_others(commands, tmp_
     manifest = {"metadata": {"dbt_schema_version": "v12"}, "nodes": nodes}
     (tmp_path / "manifest.json").write_text(json.dumps(manifest))
 
-    found = read(commands, tmp_path / "manifest.json")
+    summary = read(commands, tmp_path / "manifest.json")
 
-    assert (found["taken"], found["left"]) == (2, 3)
+    assert (summary["taken"], summary["left"]) == (2, 3)
 
 
 def test_lines_that_are_no_entries_are_counted_and_not_all_listed(commands, tmp_path):
     head, _ = FORMS["log.json"]
     (tmp_path / "log.json").write_bytes(head + b"x\n" * 300_000)
 
-    found = read(commands, tmp_path / "log.json")
+    summary = read(commands, tmp_path / "log.json")
 
-    assert (found["taken"], found["left"]) == (1, 300_000)
+    assert (summary["taken"], summary["left"]) == (1, 300_000)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from fuzz.command_worker import Run, judged
+from fuzz.command_worker import Run, word_of
 
 
 def nested(before, middle, behind, depth):
@@ -80,7 +80,7 @@ def table(tmp_path_factory):
     return folder
 
 
-def asked(commands, table, text):
+def explained(commands, table, text):
     file = table.parent / "predicate.sql"
     file.write_bytes(text.encode("utf-8", "surrogatepass"))
     word = text if "\udcff" in text else f"@{file}"
@@ -89,14 +89,14 @@ def asked(commands, table, text):
 
 @pytest.mark.parametrize("text", ANSWERED.values(), ids=ANSWERED.keys())
 def test_a_predicate_that_grows_is_answered_in_little_room(commands, table, text):
-    said = asked(commands, table, text)
+    said = explained(commands, table, text)
 
     assert (said.why, said.word) == (None, "answer")
 
 
 @pytest.mark.parametrize(("text", "message"), REFUSED.values(), ids=REFUSED.keys())
 def test_a_predicate_beyond_a_limit_is_one_line(commands, table, text, message):
-    said = asked(commands, table, text)
+    said = explained(commands, table, text)
 
     assert said.why is None
     assert said.word.startswith("refused: ")
@@ -121,4 +121,4 @@ def nothing(number):
 )
 def test_the_judge_sees_what_is_no_refusal(run):
     with pytest.raises(AssertionError):
-        judged(run)
+        word_of(run)

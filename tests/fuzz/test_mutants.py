@@ -40,19 +40,19 @@ UNREAD = 10
 
 
 def cases(name: str) -> list[Case]:
-    found = []
+    mutants = []
     for at, target in enumerate(victims()[name].targets):
         count = UNREAD if target.unread else PER_FILE[name]
-        found += [Case(name, at, SEED, number) for number in range(count)]
-    return found
+        mutants += [Case(name, at, SEED, number) for number in range(count)]
+    return mutants
 
 
-def judged(watch: Watch, asked: list[Case]) -> Counter[str]:
+def counted_words(watch: Watch, mutants: list[Case]) -> Counter[str]:
     words: Counter[str] = Counter()
-    for outcome in watch.run(asked):
+    for outcome in watch.run(mutants):
         assert outcome.why is None, f"{outcome.case}\n{outcome.why}"
         words[outcome.word] += 1
-    assert words.total() == len(asked)
+    assert words.total() == len(mutants)
     return words
 
 
@@ -67,7 +67,7 @@ def test_every_table_of_our_own_is_damaged():
 
 @pytest.mark.parametrize("name", PER_FILE)
 def test_a_damaged_table_is_an_error_or_an_answer(watch, name):
-    words = judged(watch, cases(name))
+    words = counted_words(watch, cases(name))
     assert words["answer"] < words.total(), "no damage at all was noticed"
 
 
@@ -76,12 +76,12 @@ zoo = [name for name in victims() if name.startswith("zoo:")]
 
 @pytest.mark.skipif(not zoo, reason="there is no zoo")
 def test_damaged_tables_of_real_engines_are_errors_or_answers(watch):
-    asked = [
+    mutants = [
         Case(name, number % len(victims()[name].targets), SEED, number)
         for name in zoo[::12]
         for number in range(OF_THE_ZOO)
     ]
-    judged(watch, asked)
+    counted_words(watch, mutants)
 
 
 TROUBLES = {

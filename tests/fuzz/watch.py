@@ -72,11 +72,11 @@ class Watch:
             self._worker = None
         self._errors.close()
 
-    def _run(self, asked: dict[str, Any]) -> Outcome:
+    def _run(self, question: dict[str, Any]) -> Outcome:
         worker = self._worker = self._worker or self._start()
         assert worker.stdin is not None
         assert worker.stdout is not None
-        worker.stdin.write(json.dumps(asked).encode() + b"\n")
+        worker.stdin.write(json.dumps(question).encode() + b"\n")
         worker.stdin.flush()
         if not _answers(worker):
             worker.send_signal(signal.SIGABRT)  # says where it is
@@ -85,8 +85,8 @@ class Watch:
         if not line:
             return self._gone("the process is gone")
         verdict, _, rest = line.decode().strip().partition(" ")
-        told = json.loads(rest)
-        return Outcome(None, told) if verdict == "ok" else Outcome(None, "bad", told)
+        answer = json.loads(rest)
+        return Outcome(None, answer) if verdict == "ok" else Outcome(None, "bad", answer)
 
     def _gone(self, what: str) -> Outcome:
         assert self._worker is not None

@@ -142,9 +142,9 @@ def main() -> None:
     answers = sys.stdout
     sys.stdout = sys.stderr
     for line in sys.stdin:
-        asked = json.loads(line)
+        question = json.loads(line)
         try:
-            word = ask(**asked) if "place" in asked else _outcome(Case(**asked), tables)
+            word = ask(**question) if "place" in question else _outcome(Case(**question), tables)
             print("ok", json.dumps(word), file=answers, flush=True)
         except BaseException:  # noqa: BLE001 - a panic of Rust is no Exception
             print("bad", json.dumps(traceback.format_exc()), file=answers, flush=True)

@@ -29,14 +29,14 @@ def _kind(path: Path) -> Kind | None:
 
 def _targets(folder: Path) -> tuple[Target, ...]:
     """Metadata first. Which of it a plan needs is not known: only the outcome is judged."""
-    found = [
+    targets = [
         (path.relative_to(folder), kind)
         for path in folder.rglob("*")
         if path.is_file() and 0 < path.stat().st_size < LARGEST
         if (kind := _kind(path)) is not None
     ]
-    found.sort(key=lambda pair: (pair[0].parts[0] not in ("_delta_log", "metadata"), pair[0]))
-    return tuple(Target(str(path), kind) for path, kind in found[:8])
+    targets.sort(key=lambda pair: (pair[0].parts[0] not in ("_delta_log", "metadata"), pair[0]))
+    return tuple(Target(str(path), kind) for path, kind in targets[:8])
 
 
 VICTIMS = tuple(

@@ -36,13 +36,13 @@ class Done:
 def run_step(step, context, folder, cwd, **environment):
     """One step: expressions of `env` replaced, the script as it stands in a file."""
     folder.mkdir(exist_ok=True)
-    told = {name: folder / name for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
-    for file in told.values():
+    files_of_runner = {name: folder / name for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
+    for file in files_of_runner.values():
         file.touch()
     script = folder / "script.sh"
     script.write_text(step["run"], "utf-8")
-    given = {
-        name: EXPRESSION.sub(lambda found: context[found[1]], str(value))
+    variables = {
+        name: EXPRESSION.sub(lambda match: context[match[1]], str(value))
         for name, value in step["env"].items()
     }
     path = f"{WHYSCAN.parent}{os.pathsep}{os.environ['PATH']}"
@@ -53,8 +53,8 @@ def run_step(step, context, folder, cwd, **environment):
             **os.environ,
             "PATH": path,
             "RUNNER_TEMP": str(folder),
-            **{name: str(file) for name, file in told.items()},
-            **given,
+            **{name: str(file) for name, file in files_of_runner.items()},
+            **variables,
             **environment,
         },
         stdout=subprocess.PIPE,
@@ -62,9 +62,11 @@ def run_step(step, context, folder, cwd, **environment):
         text=True,
         check=False,
     )
-    lines = told["GITHUB_OUTPUT"].read_text("utf-8").splitlines()
+    lines = files_of_runner["GITHUB_OUTPUT"].read_text("utf-8").splitlines()
     outputs = dict(line.split("=", 1) for line in lines)
-    return Done(done.returncode, done.stdout, told["GITHUB_STEP_SUMMARY"].read_text(), outputs)
+    return Done(
+        done.returncode, done.stdout, files_of_runner["GITHUB_STEP_SUMMARY"].read_text(), outputs
+    )
 
 
 @pytest.fixture(scope="session")
@@ -87,8 +89,8 @@ def act(installed, workspace, tmp_path, lent):
     defaults = {name: entry.get("default", "") for name, entry in ACTION["inputs"].items()}
 
     def run(**inputs):
-        given = {**defaults, **{name.replace("_", "-"): text for name, text in inputs.items()}}
-        context = {f"inputs.{name}": text for name, text in given.items()}
+        values = {**defaults, **{name.replace("_", "-"): text for name, text in inputs.items()}}
+        context = {f"inputs.{name}": text for name, text in values.items()}
         context |= {"steps.install.outputs.bin": str(installed), "github.action_path": str(ROOT)}
         return run_step(EXPLAIN, context, tmp_path / "step", workspace, **lent)
 
@@ -114,9 +116,9 @@ def test_every_input_is_used_and_every_output_comes_from_a_step():
 def test_the_installed_program_is_the_one_of_the_action(installed):
     code = "import importlib.util as i; print(i.find_spec('whyscan').origin)"
 
-    found = subprocess.check_output([installed / "python", "-c", code], text=True)
+    origin = subprocess.check_output([installed / "python", "-c", code], text=True)
 
-    assert Path(found.strip()).is_relative_to(installed.parent)
+    assert Path(origin.strip()).is_relative_to(installed.parent)
 
 
 def test_one_predicate_passes_and_is_in_the_summary(act):
@@ -133,8 +135,8 @@ def test_several_predicates_are_asked_and_the_worst_answer_counts(act, workspace
 
     done = act(table="lake/users", where=where, min_pruning="50", format="html")
 
-    found = sorted(file.name for file in Path(done.outputs["reports"]).iterdir())
-    assert found == ["1.html", "2.html"]
+    pages = sorted(file.name for file in Path(done.outputs["reports"]).iterdir())
+    assert pages == ["1.html", "2.html"]
     assert (done.code, done.outputs["result"]) == (1, "fail")
     assert done.summary.count("**reads ") == 2
     assert "`country = 'DE'`" in done.summary
@@ -168,8 +170,10 @@ def test_every_gate_and_more_arguments_reach_the_program(act, workspace):
 
     [file] = Path(done.outputs["reports"]).iterdir()
     report = json.loads(file.read_text())
-    asked = {entry["name"]: (entry["threshold"], entry["result"]) for entry in report["assertions"]}
-    assert asked == {
+    results = {
+        entry["name"]: (entry["threshold"], entry["result"]) for entry in report["assertions"]
+    }
+    assert results == {
         "min_pruning": (99, "fail"),
         "min_pruning_bytes": (98.5, "fail"),
         "max_files": (2, "fail"),

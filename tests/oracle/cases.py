@@ -38,7 +38,7 @@ class Example:
         """Row by row the answers that any order of evaluation and any opaque part may give."""
         return [[self._told(possible, row, set()) for row in rows] for rows in self.world.rows]
 
-    def _told(self, ask: Any, row: Any, unsure: Any) -> Any:
+    def _answer(self, ask: Any, row: Any, unsure: Any) -> Any:
         try:
             return ask(self.predicate, row, self.world.zone)
         except Unsupported:

@@ -97,28 +97,28 @@ _TIMESTAMP = re.compile(
 
 def parse_date(text: str) -> int:
     """Spark's cast of a string to a date; what this does not know it does not guess."""
-    found = _DATE.fullmatch(text)
-    if found is None:
+    match = _DATE.fullmatch(text)
+    if match is None:
         if any(c.isdigit() for c in text):
             raise Unsupported(f"date {text!r}")
         raise SqlError(f"date {text!r}")
-    year, month, day = (int(part) if part else 1 for part in found.groups())
+    year, month, day = (int(part) if part else 1 for part in match.groups())
     return _valid_day(year, month, day)
 
 
 def parse_timestamp(text: str, zone: str) -> int:
-    found = _TIMESTAMP.fullmatch(text)
-    if found is None:
+    match = _TIMESTAMP.fullmatch(text)
+    if match is None:
         if any(c.isdigit() for c in text):
             raise Unsupported(f"timestamp {text!r}")
         raise SqlError(f"timestamp {text!r}")
-    year, month, day, hour, minute, second = (int(part or 0) for part in found.groups()[:6])
+    year, month, day, hour, minute, second = (int(part or 0) for part in match.groups()[:6])
     if hour > 23 or minute > 59 or second > 59:
         raise SqlError(f"timestamp {text!r}")
-    fraction = int(((found[7] or "") + "000000")[:6])
+    fraction = int(((match[7] or "") + "000000")[:6])
     seconds = _valid_day(year, month, day) * DAY + hour * 3600 + minute * 60 + second
     wall = seconds * MICROS + fraction
-    return wall if found[8] else from_wall(wall, zone)
+    return wall if match[8] else from_wall(wall, zone)
 
 
 def _valid_day(year: int, month: int, day: int) -> int:

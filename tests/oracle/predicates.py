@@ -125,12 +125,12 @@ class Maker:
         return Comparison(operator, *((left, right) if not self.dice.one_in(3) else (right, left)))
 
     def membership(self, kind: Type, depth: int) -> In:
-        drawn = [self.known(kind) for _ in range(self.dice.number(1, 4))]
+        drawn = [self.chosen_value(kind) for _ in range(self.dice.number(1, 4))]
         operand = self.value(kind, depth)
         return in_list(operand, kind, drawn, null=self.dice.one_in(4))
 
     def pattern(self, depth: int) -> Like:
-        word = self.known(STRING)
+        word = self.chosen_value(STRING)
         escaped = "".join("\\" + c if c in "%_\\" else c for c in word)
         text = self.dice.pick((word, escaped)) if "\\" not in word else escaped
         pattern = self.dice.pick(PATTERNS).format(text, text)
@@ -145,17 +145,17 @@ class Maker:
         if columns and not self.dice.one_in(5):
             return self.dice.pick(columns)
         if not columns and self.dice.one_in(2):
-            found = self._from_column(kind)
-            if found is not None:
-                return found
+            conversion = self._from_column(kind)
+            if conversion is not None:
+                return conversion
         return self.literal(kind)
 
     def literal(self, kind: Type) -> Literal:
-        return Literal(None if self.dice.one_in(12) else self.known(kind), kind)
+        return Literal(None if self.dice.one_in(12) else self.chosen_value(kind), kind)
 
-    def known(self, kind: Type) -> Any:
+    def chosen_value(self, kind: Type) -> Any:
         """A value of a row, or a step beside one, or any at all."""
-        held = [
+        values = [
             row[path]
             for path, of in self.world.schema.items()
             if of == kind
@@ -163,8 +163,8 @@ class Maker:
             for row in rows
             if row[path] is not None
         ]
-        if held and not self.dice.one_in(4):
-            return self.dice.pick(neighbours(self.dice.pick(held), kind))
+        if values and not self.dice.one_in(4):
+            return self.dice.pick(neighbours(self.dice.pick(values), kind))
         return any_value(self.dice, kind)
 
     def _from_column(self, kind: Type) -> Expression | None:
@@ -173,20 +173,20 @@ class Maker:
         return self.dice.pick(made) if made else None
 
     def _conversions(self, column: Column, kind: Type) -> list[Expression]:
-        found: list[Expression] = []
+        conversions: list[Expression] = []
         if castable(column.type, kind):
-            found += [Cast(column, kind), Cast(column, kind, CastFailure.NULL)]
+            conversions += [Cast(column, kind), Cast(column, kind, CastFailure.NULL)]
         match column.type, kind:
             case (DateType() | TimestampType(), IntegerType(bits=32)) if column.type != NANOS:
                 parts = PARTS if column.type == DATE else PARTS + CLOCK
-                found += [Call(part, (column,), INT) for part in parts]
+                conversions += [Call(part, (column,), INT) for part in parts]
             case (TimestampType(), DateType()) if column.type != NANOS:
-                found.append(Call("to_date", (column,), DATE))
+                conversions.append(Call("to_date", (column,), DATE))
             case (StringType(), IntegerType(bits=32)):
-                found.append(Call("length", (column,), INT))
+                conversions.append(Call("length", (column,), INT))
             case (FloatType(bits=64), IntegerType(bits=64)):
-                found += [Call(f, (column,), BIGINT) for f in ("floor", "ceil")]
-        return found
+                conversions += [Call(f, (column,), BIGINT) for f in ("floor", "ceil")]
+        return conversions
 
     def _computed(self, kind: Type, depth: int) -> Expression:
         def inner() -> Expression:

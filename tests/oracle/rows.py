@@ -131,8 +131,8 @@ class Evaluator:
                         return self.value(result)
                 return self.value(node.otherwise)
             case Coalesce():
-                found = (self.value(operand) for operand in node.operands)
-                return next((value for value in found if value is not None), None)
+                values = (self.value(operand) for operand in node.operands)
+                return next((value for value in values if value is not None), None)
             case Cast():
                 return self._cast(node)
             case Arithmetic():
@@ -147,15 +147,15 @@ class Evaluator:
         error: SqlError | None = None
         for operand in operands:
             try:
-                found = self.value(operand)
+                value = self.value(operand)
             except SqlError as raised:
                 if self.sequence is Sequence.LEFT_TO_RIGHT:
                     raise
                 error = raised
                 continue
-            if found is decisive:
+            if value is decisive:
                 return decisive
-            answer = None if found is None else answer
+            answer = None if value is None else answer
         if error is not None:
             raise error
         return answer

@@ -27,7 +27,7 @@ ZONES = ("UTC", "UTC", "America/St_Johns", "Europe/Berlin", "America/Los_Angeles
 
 
 @dataclass(frozen=True)
-class Told:
+class RecordedStatistics:
     """What is recorded of one column in one container. None is not recorded.
 
     `nan`: a row may be NaN, for all that this writer says.
@@ -45,7 +45,7 @@ class World:
 
     schema: Mapping[Path, Type]
     rows: tuple[tuple[Row, ...], ...]
-    told: tuple[Mapping[Path, Told], ...]
+    statistics: tuple[Mapping[Path, RecordedStatistics], ...]
     counted: tuple[bool, ...]
     zone: str
 
@@ -53,34 +53,34 @@ class World:
         return [Column(path, kind) for path, kind in self.schema.items()]
 
     def containers(self) -> Containers:
-        return built(self, self.told)
+        return built(self, self.statistics)
 
 
-def built(world: World, told: Sequence[Mapping[Path, Told]]) -> Containers:
+def built(world: World, recorded: Sequence[Mapping[Path, RecordedStatistics]]) -> Containers:
     """The containers as a reader would hand them to the evaluator."""
     pairs = zip(world.rows, world.counted, strict=True)
-    counts = pa.array([len(rows) if known else None for rows, known in pairs], pa.int64())
+    counts = pa.array([len(rows) if counted else None for rows, counted in pairs], pa.int64())
     statistics = {
-        path: checked(kind, _statistics(kind, [t[path] for t in told]), counts).interval
+        path: checked(kind, _statistics(kind, [t[path] for t in recorded]), counts).interval
         for path, kind in world.schema.items()
     }
-    return Containers(len(told), counts, statistics=statistics)
+    return Containers(len(recorded), counts, statistics=statistics)
 
 
-def _statistics(kind: Type, told: Sequence[Told]) -> ColumnStatistics:
+def _statistics(kind: Type, recorded: Sequence[RecordedStatistics]) -> ColumnStatistics:
     return ColumnStatistics(
-        lower=arrow.array([t.lower for t in told], kind),
-        upper=arrow.array([t.upper for t in told], kind),
-        null_count=pa.array([t.nulls for t in told], pa.int64()),
-        nan=pa.array([t.nan for t in told], pa.bool_()),
+        lower=arrow.array([t.lower for t in recorded], kind),
+        upper=arrow.array([t.upper for t in recorded], kind),
+        null_count=pa.array([t.nulls for t in recorded], pa.int64()),
+        nan=pa.array([t.nan for t in recorded], pa.bool_()),
     )
 
 
-def exact(kind: Type, column: Sequence[Any]) -> Told:
+def exact(kind: Type, column: Sequence[Any]) -> RecordedStatistics:
     """The statistics of a writer that counts everything and cuts nothing."""
     present = [v for v in column if v is not None]
     plain = sorted((v for v in present if not _is_nan(v)), key=order.key)
-    return Told(
+    return RecordedStatistics(
         lower=plain[0] if plain else None,
         upper=plain[-1] if plain else None,
         nulls=len(column) - len(present),
@@ -110,12 +110,15 @@ def any_world(dice: Dice, types: Sequence[Type] = TYPES) -> World:
         tuple(_any_row(dice, schema) for _ in range(dice.pick((1, 2, 1, 3, 0, 5))))
         for _ in range(dice.number(1, 3))
     )
-    told = tuple(
-        {path: honest(dice, kind, [row[path] for row in held]) for path, kind in schema.items()}
-        for held in rows
+    statistics = tuple(
+        {
+            path: honest(dice, kind, [row[path] for row in container])
+            for path, kind in schema.items()
+        }
+        for container in rows
     )
     counted = tuple(not dice.one_in(4) for _ in rows)
-    return World(schema, rows, told, counted, dice.pick(ZONES))
+    return World(schema, rows, statistics, counted, dice.pick(ZONES))
 
 
 def _any_row(dice: Dice, schema: Mapping[Path, Type]) -> Row:
@@ -124,15 +127,15 @@ def _any_row(dice: Dice, schema: Mapping[Path, Type]) -> Row:
     }
 
 
-def honest(dice: Dice, kind: Type, column: Sequence[Any]) -> Told:
+def honest(dice: Dice, kind: Type, column: Sequence[Any]) -> RecordedStatistics:
     """Exact, cut off, widened or missing, in any mixture; never a lie."""
-    told = exact(kind, column)
+    recorded = exact(kind, column)
     for _ in range(dice.pick((0, 0, 0, 1, 1, 2))):
-        told = dice.pick(_changes(kind))(dice, told, kind)
-    return told
+        recorded = dice.pick(_changes(kind))(dice, recorded, kind)
+    return recorded
 
 
-Change = Callable[[Dice, Told, Type], Told]
+Change = Callable[[Dice, RecordedStatistics, Type], RecordedStatistics]
 
 
 @cache
@@ -142,39 +145,39 @@ def _changes(kind: Type) -> list[Change]:
     return [removed, widened, *cut, *nan]
 
 
-def removed(dice: Dice, told: Told, kind: Type) -> Told:
+def removed(dice: Dice, recorded: RecordedStatistics, kind: Type) -> RecordedStatistics:
     """A statistic that was never written."""
     gone: list[dict[str, Any]] = [{"nulls": None}, {"lower": None}, {"upper": None}]
     everything = {"lower": None, "upper": None, "nulls": None, "nan": True}
     # A NaN bound that goes takes the evidence of NaN with it.
-    nan = told.nan or _is_nan(told.lower) or _is_nan(told.upper)
-    return replace(told, **{"nan": nan, **dice.pick([*gone, everything])})
+    nan = recorded.nan or _is_nan(recorded.lower) or _is_nan(recorded.upper)
+    return replace(recorded, **{"nan": nan, **dice.pick([*gone, everything])})
 
 
-def widened(dice: Dice, told: Told, kind: Type) -> Told:
+def widened(dice: Dice, recorded: RecordedStatistics, kind: Type) -> RecordedStatistics:
     """A bound that contains, and is not, a value."""
     value = dice.pick(neighbours(dice.pick(pool(kind)), kind))
-    if any(_is_nan(v) for v in (value, told.lower, told.upper)):
-        return told
-    if told.lower is not None and order.less(value, told.lower):
-        return replace(told, lower=value)
-    if told.upper is not None and order.less(told.upper, value):
-        return replace(told, upper=value)
-    return told
+    if any(_is_nan(v) for v in (value, recorded.lower, recorded.upper)):
+        return recorded
+    if recorded.lower is not None and order.less(value, recorded.lower):
+        return replace(recorded, lower=value)
+    if recorded.upper is not None and order.less(recorded.upper, value):
+        return replace(recorded, upper=value)
+    return recorded
 
 
-def truncated(dice: Dice, told: Told, kind: Type) -> Told:
+def truncated(dice: Dice, recorded: RecordedStatistics, kind: Type) -> RecordedStatistics:
     """Bounds cut to one or two characters or bytes: the lower as it is, the upper rounded up."""
     width = dice.number(1, 2)
-    lower, upper = told.lower, told.upper
+    lower, upper = recorded.lower, recorded.upper
     if lower is not None:
         lower = lower[:width]
     if upper is not None and len(upper) > width:
         # Parquet and Iceberg round up; Delta puts a tie-breaker behind the cut.
         delta = isinstance(kind, StringType) and dice.one_in(2)
         cut = upper[:width]
-        upper = cut + "\U0010ffff" * len(told.upper) if delta else rounded_up(cut)
-    return replace(told, lower=lower, upper=upper)
+        upper = cut + "\U0010ffff" * len(recorded.upper) if delta else rounded_up(cut)
+    return replace(recorded, lower=lower, upper=upper)
 
 
 def rounded_up(prefix: Any) -> Any:
@@ -189,24 +192,24 @@ def rounded_up(prefix: Any) -> Any:
     return kept[:-1] + chr(0xE000 if following == 0xD800 else following)
 
 
-def doubted(dice: Dice, told: Told, kind: Type) -> Told:
+def doubted(dice: Dice, recorded: RecordedStatistics, kind: Type) -> RecordedStatistics:
     """A writer that says nothing about NaN."""
-    return replace(told, nan=True)
+    return replace(recorded, nan=True)
 
 
-def bounded_by_nan(dice: Dice, told: Told, kind: Type) -> Told:
+def bounded_by_nan(dice: Dice, recorded: RecordedStatistics, kind: Type) -> RecordedStatistics:
     """NaN as the greatest value, or as both bounds where it came first."""
-    if not told.nan:
-        return told
+    if not recorded.nan:
+        return recorded
     named: list[dict[str, Any]] = [
         {"upper": math.nan},
         {"lower": math.nan, "upper": math.nan},
         {"upper": math.nan, "nan": False},
     ]
-    return replace(told, **dice.pick(named))
+    return replace(recorded, **dice.pick(named))
 
 
-def weaker(dice: Dice, told: Told, kind: Type) -> Told:
+def weaker(dice: Dice, recorded: RecordedStatistics, kind: Type) -> RecordedStatistics:
     """One statistic removed, widened or put in doubt."""
     choices = [removed, widened, doubted] if isinstance(kind, FloatType) else [removed, widened]
-    return dice.pick(choices)(dice, told, kind)
+    return dice.pick(choices)(dice, recorded, kind)

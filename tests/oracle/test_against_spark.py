@@ -87,18 +87,18 @@ def _as_spark(world: World, path: tuple[str, ...], kind: Type) -> pa.Array:
     return made
 
 
-def asked(world: World, count: int) -> Iterator[tuple[Expression, str, list[Any]]]:
+def generated_cases(world: World, count: int) -> Iterator[tuple[Expression, str, list[Any]]]:
     """Predicates with their text and the oracle's answers; only those that it fully knows."""
     maker = Maker(Rolled.of(SEED), world, certain=True)
-    found = 0
-    while found < count:
+    made = 0
+    while made < count:
         predicate = maker.predicate(3)
         try:
             text = sql(predicate)
             answers = [evaluate_row(predicate, row, world.zone) for row in world.rows[0]]
         except Unsupported:
             continue
-        found += 1
+        made += 1
         yield predicate, text, answers
 
 
@@ -116,18 +116,18 @@ def test_spark_gives_every_row_the_oracles_answer(interpreted, zone):
     world = one_table(SEED, zone)
     table = frame(interpreted, world)
     interpreted.conf.set("spark.sql.session.timeZone", zone)
-    cases = list(asked(world, PREDICATES))
+    cases = list(generated_cases(world, PREDICATES))
     # Rows on which an error is expected are asked about one at a time, below.
     guarded = [
         f"CASE WHEN row IN ({_safe(answers)}) THEN {text} END AS p{index}"
         for index, (_, text, answers) in enumerate(cases)
     ]
-    told = spark_says(table, guarded)
+    answers_of_spark = spark_says(table, guarded)
     wrong = [
-        f"{text}\n  {row}: oracle {answers[at]}, Spark {told[index][at]}"
+        f"{text}\n  {row}: oracle {answers[at]}, Spark {answers_of_spark[index][at]}"
         for index, (_, text, answers) in enumerate(cases)
         for at, row in enumerate(world.rows[0])
-        if answers[at] is not RAISED and told[index][at] is not answers[at]
+        if answers[at] is not RAISED and answers_of_spark[index][at] is not answers[at]
     ]
     assert not wrong, f"{len(wrong)} answers differ:\n" + "\n".join(wrong[:10])
 
@@ -157,7 +157,7 @@ def test_spark_raises_where_the_oracle_says_so(interpreted):
     table = frame(interpreted, world)
     raising = [
         (text, answers.index(RAISED))
-        for _, text, answers in asked(world, PREDICATES)
+        for _, text, answers in generated_cases(world, PREDICATES)
         if RAISED in answers
     ]
     assert len(raising) >= ERRORS
@@ -219,7 +219,7 @@ def test_mixed_types_bind_as_spark_coerces_them(interpreted):
     taken = [text for text in refused[:ERRORS] if not raises(table, text)]
     assert not taken, "Spark takes these:\n" + "\n".join(taken)
     assert len(cases) > PREDICATES / 10
-    told = spark_says(
+    answers_of_spark = spark_says(
         table,
         [
             f"CASE WHEN row IN ({_safe(answers)}) THEN {text} END AS p{index}"
@@ -227,10 +227,10 @@ def test_mixed_types_bind_as_spark_coerces_them(interpreted):
         ],
     )
     wrong = [
-        f"{text}\n  {row}: bound {answers[at]}, Spark {told[index][at]}"
+        f"{text}\n  {row}: bound {answers[at]}, Spark {answers_of_spark[index][at]}"
         for index, (text, answers) in enumerate(cases)
         for at, row in enumerate(world.rows[0])
-        if answers[at] is not RAISED and told[index][at] is not answers[at]
+        if answers[at] is not RAISED and answers_of_spark[index][at] is not answers[at]
     ]
     assert not wrong, f"{len(wrong)} answers differ:\n" + "\n".join(wrong[:10])
 

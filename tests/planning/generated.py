@@ -33,7 +33,7 @@ from whyscan.tree.types import BOOLEAN, DATE, DOUBLE, FLOAT, INT, STRING, TIMEST
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from oracle.tables import Told
+    from oracle.tables import RecordedStatistics
     from whyscan.planning.plan.scan_plan import ScanPlan
     from whyscan.tree.nodes import Expression, Path
     from whyscan.tree.types import Type
@@ -46,7 +46,7 @@ Row = dict[Any, Any]
 @dataclass(frozen=True)
 class Group:
     rows: list[Row]
-    told: dict[Path, Told]
+    recorded_statistics: dict[Path, RecordedStatistics]
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Data:
     """One file. `dead` are the places of deleted rows, `surely` and `maybe` what is told."""
 
     groups: list[Group]
-    told: dict[Path, Told]
+    recorded_statistics: dict[Path, RecordedStatistics]
     dead: frozenset[int]
     surely: int
     maybe: int | None
@@ -65,13 +65,13 @@ class Data:
 
     def live(self, ordinals: Sequence[int] | None = None) -> list[Row]:
         """The rows that are left, of some row groups or of all."""
-        found, place = [], 0
+        rows, place = [], 0
         for ordinal, group in enumerate(self.groups):
             for row in group.rows:
                 if place not in self.dead and (ordinals is None or ordinal in ordinals):
-                    found.append(row)
+                    rows.append(row)
                 place += 1
-        return found
+        return rows
 
 
 @dataclass
@@ -82,17 +82,19 @@ class Generated(MemoryTable):
 
     def files(self, columns, zone=None, manifests=None):  # noqa: ARG002 - the protocol's
         rows = pa.array([len(f.rows) for f in self.made], pa.int64())
-        known = not self.footers_describe_files
+        counted = not self.footers_describe_files
         surely = pa.array([f.surely for f in self.made], pa.int64())
         live = pa.array([len(f.rows) - f.surely for f in self.made], pa.int64())
         unknown = pa.nulls(len(self.made), pa.int64())
-        told = [(f.told, f.rows) for f in self.made]
+        recorded_statistics = [(f.statistics, f.rows) for f in self.made]
         return Files(
             read_paths=lambda: pa.array([str(at) for at in range(len(self.made))], pa.string()),
             bytes=pa.array([100] * len(self.made), pa.int64()),
-            rows=rows if known else unknown,
+            rows=rows if counted else unknown,
             partition=pa.table({}),
-            containers=self._containers(told, live) if known else Containers(len(self.made)),
+            containers=self._containers(recorded_statistics, live)
+            if counted
+            else Containers(len(self.made)),
             deleted=surely,
             maybe_deleted=pa.array([f.maybe for f in self.made], pa.int64()),
         )
@@ -107,33 +109,36 @@ class Generated(MemoryTable):
             ordinal=pa.array([o for _, o, _ in groups], pa.int32()),
             bytes=pa.array([10] * len(groups), pa.int64()),
             ranges=pa.array([[(4, 9)] for _ in groups], RANGES),
-            containers=self._containers([(g.told, g.rows) for _, _, g in groups], rows),
+            containers=self._containers([(g.statistics, g.rows) for _, _, g in groups], rows),
         )
 
-    def _containers(self, told, rows):
-        recorded = pa.array([len(held) for _, held in told], pa.int64())
+    def _containers(self, recorded_statistics, rows):
+        recorded = pa.array([len(container) for _, container in recorded_statistics], pa.int64())
         believed = {
-            (name,): checked(kind, _statistics(kind, (name,), told), recorded)
+            (name,): checked(kind, _statistics(kind, (name,), recorded_statistics), recorded)
             for name, kind in self.columns.items()
         }
         return Containers(
-            count=len(told),
+            count=len(recorded_statistics),
             rows=rows,
             statistics={path: b.interval for path, b in believed.items()},
             exact={path: b.exact for path, b in believed.items()},
         )
 
 
-def _statistics(kind, path, told):
-    whole = [exact(kind, [row[path] for row in held]) for _, held in told]
-    here = [one[path] for one, _ in told]
+def _statistics(kind, path, recorded_statistics):
+    whole = [exact(kind, [row[path] for row in container]) for _, container in recorded_statistics]
+    statistics = [one[path] for one, _ in recorded_statistics]
     return ColumnStatistics(
-        lower=arrow.array([t.lower for t in here], kind),
-        upper=arrow.array([t.upper for t in here], kind),
-        null_count=pa.array([t.nulls for t in here], pa.int64()),
-        nan=pa.array([t.nan for t in here], pa.bool_()),
+        lower=arrow.array([t.lower for t in statistics], kind),
+        upper=arrow.array([t.upper for t in statistics], kind),
+        null_count=pa.array([t.nulls for t in statistics], pa.int64()),
+        nan=pa.array([t.nan for t in statistics], pa.bool_()),
         attained=pa.array(
-            [(t.lower, t.upper) == (w.lower, w.upper) for t, w in zip(here, whole, strict=True)],
+            [
+                (t.lower, t.upper) == (w.lower, w.upper)
+                for t, w in zip(statistics, whole, strict=True)
+            ],
             pa.bool_(),
         ),
     )
@@ -177,14 +182,14 @@ def _any_file(dice: Dice, columns: dict[str, Type]) -> Data:
     groups = []
     for _ in range(dice.number(1, 2)):
         rows = [_any_row(dice, columns) for _ in range(dice.pick((1, 2, 3, 0)))]
-        groups.append(Group(rows, _told(dice, columns, rows)))
+        groups.append(Group(rows, _honest_statistics(dice, columns, rows)))
     rows = [row for group in groups for row in group.rows]
     dead = frozenset(at for at in range(len(rows)) if dice.one_in(5))
     counted, doubt = dice.one_in(2), dice.number(0, 2)
     surely = len(dead) if counted else 0
     maybe = 0 if counted else min(len(dead) + doubt, len(rows)) if doubt else None
     maybe = 0 if not dead and dice.one_in(2) else maybe
-    return Data(groups, _told(dice, columns, rows), dead, surely, maybe)
+    return Data(groups, _honest_statistics(dice, columns, rows), dead, surely, maybe)
 
 
 def _any_row(dice: Dice, columns: dict[str, Type]) -> Row:
@@ -192,7 +197,9 @@ def _any_row(dice: Dice, columns: dict[str, Type]) -> Row:
     return few | {FILTER: None if dice.one_in(8) else dice.number(0, 3)}
 
 
-def _told(dice: Dice, columns: dict[str, Type], rows: list[Row]) -> dict[Path, Told]:
+def _honest_statistics(
+    dice: Dice, columns: dict[str, Type], rows: list[Row]
+) -> dict[Path, RecordedStatistics]:
     return {
         (name,): honest(dice, kind, [row[(name,)] for row in rows])
         for name, kind in columns.items()

@@ -35,26 +35,26 @@ ROWS = MetadataAggregate(Function.COUNT)
 @given(cases(), st.sampled_from(Function))
 @tried(500)
 def test_an_answer_is_what_the_rows_say(case, function):
-    found = answers(case.plan, [MetadataAggregate(function, case.key)])
+    proven = answers(case.plan, [MetadataAggregate(function, case.key)])
 
-    if isinstance(found, Answers):
-        (answer,) = found.values
+    if isinstance(proven, Answers):
+        (answer,) = proven.values
         values = [row[SORT] for row in case.matching()]
         assert same(answer.value, aggregated(function, values)), (answer, values)
-        assert list(found.plan) == []
+        assert list(proven.plan) == []
 
 
 @pytest.mark.slow
 @given(cases())
 @tried(200)
 def test_a_count_of_rows_is_what_there_is(case):
-    found = answers(case.plan, [ROWS])
+    proven = answers(case.plan, [ROWS])
 
-    if isinstance(found, Answers):
-        assert found.values[0].value == len(case.matching())
+    if isinstance(proven, Answers):
+        assert proven.values[0].value == len(case.matching())
 
 
-def asked(lake, text, predicate=None, **options):
+def answer_of(lake, text, predicate=None, **options):
     """The answers to `count(*), min(x)` and so on; the reason where metadata does not tell."""
     wanted = []
     for one in text.split(", "):
@@ -64,8 +64,8 @@ def asked(lake, text, predicate=None, **options):
             bound = bind(f"{inside} IS NULL", lake.schema(), Session()).expression.operand
         wanted.append(MetadataAggregate(Function(name), bound))
     measured = [c for one in wanted if one.expression for c in columns_of(one.expression)]
-    found = answers(planned(lake, predicate, measured=tuple(measured), **options), wanted)
-    return found.why if isinstance(found, Unproven) else tuple(v.value for v in found.values)
+    proven = answers(planned(lake, predicate, measured=tuple(measured), **options), wanted)
+    return proven.why if isinstance(proven, Unproven) else tuple(v.value for v in proven.values)
 
 
 def table(*files, kind=INT, nan=False, footers=False):
@@ -82,7 +82,7 @@ THREE = ((10, 1, 5, 2), (20, 7, 9, 0), (5, None, None, 5))
 
 @pytest.mark.parametrize("footers", [False, True])
 @pytest.mark.parametrize(
-    ("aggregates", "predicate", "told"),
+    ("aggregates", "predicate", "expected"),
     [
         ("count(*), count(x), min(x), max(x)", None, (35, 28, 1, 9)),
         ("count(*), min(x), max(x)", "x > 6", (20, 7, 9)),
@@ -97,24 +97,24 @@ THREE = ((10, 1, 5, 2), (20, 7, 9, 0), (5, None, None, 5))
         ("max(xxhash64(x))", None, "xxhash64(x) may fail"),
     ],
 )
-def test_what_statistics_answer(footers, aggregates, predicate, told):
-    assert asked(table(*THREE, footers=footers), aggregates, predicate) == told
+def test_what_statistics_answer(footers, aggregates, predicate, expected):
+    assert answer_of(table(*THREE, footers=footers), aggregates, predicate) == expected
 
 
 def test_nan_is_the_greatest_and_so_it_hides_a_maximum_only():
     lake = table((5, 1.0, 2.0, 0), kind=DOUBLE, nan=True)
 
-    assert asked(lake, "min(x)") == (1.0,)
-    assert asked(lake, "max(x)") == "x may be NaN"
-    assert asked(lake, "max(x)", assume_no_nan=True) == (2.0,)
+    assert answer_of(lake, "min(x)") == (1.0,)
+    assert answer_of(lake, "max(x)") == "x may be NaN"
+    assert answer_of(lake, "max(x)", assume_no_nan=True) == (2.0,)
 
 
 def test_partition_values_are_values_of_rows():
     files = [DataFile(f"p={p}/a", {"p": p}, [RowGroup(3, {"x": (1, 2)})]) for p in ("a", "b", None)]
     lake = MemoryTable({"p": STRING, "x": INT}, files, ("p",))
 
-    assert asked(lake, "min(p), max(p), count(p), count(*)") == ("a", "b", 6, 9)
-    assert asked(lake, "max(p), max(upper(p))", "p < 'b'") == ("a", "A")
+    assert answer_of(lake, "min(p), max(p), count(p), count(*)") == ("a", "b", 6, 9)
+    assert answer_of(lake, "max(p), max(upper(p))", "p < 'b'") == ("a", "A")
 
 
 VALUES = pa.table(
@@ -136,12 +136,12 @@ def test_parquet_files_answer_what_is_not_cut(tmp_path):
     pq.write_table(VALUES, tmp_path / "a.parquet", row_group_size=2)
     lake = whyscan.open(tmp_path).snapshot
 
-    assert asked(lake, EXACT) == EXACTLY
-    assert asked(lake, "min(d), max(d), min(t), max(t), count(s)") == (
+    assert answer_of(lake, EXACT) == EXACTLY
+    assert answer_of(lake, "min(d), max(d), min(t), max(t), count(s)") == (
         DAYS, DAYS + 3, 5, 1_700_000_000_000_001, 3,
     )  # fmt: skip
-    assert asked(lake, "max(s)") == "no bound of s is sure to be a value of a row that matches"
-    assert asked(lake, "max(x)") == "x may be NaN"
+    assert answer_of(lake, "max(s)") == "no bound of s is sure to be a value of a row that matches"
+    assert answer_of(lake, "max(x)") == "x may be NaN"
 
 
 def test_delta_answers_what_its_log_records_to_the_last_digit(tmp_path):
@@ -149,17 +149,17 @@ def test_delta_answers_what_its_log_records_to_the_last_digit(tmp_path):
     lake = whyscan.open(tmp_path).snapshot
     unsure = "no bound of {} is sure to be a value of a row that matches"
 
-    assert asked(lake, EXACT, depth=Depth.FILES) == EXACTLY
-    assert asked(lake, "min(d), max(d)", depth=Depth.FILES) == (DAYS, DAYS + 3)
+    assert answer_of(lake, EXACT, depth=Depth.FILES) == EXACTLY
+    assert answer_of(lake, "min(d), max(d)", depth=Depth.FILES) == (DAYS, DAYS + 3)
     for column in ("t", "s"):
-        assert asked(lake, f"max({column})", depth=Depth.FILES) == unsure.format(column)
+        assert answer_of(lake, f"max({column})", depth=Depth.FILES) == unsure.format(column)
     # A footer has the microseconds that the log cuts off.
-    assert asked(lake, "max(t)", depth=Depth.ROW_GROUPS) == (1_700_000_000_000_001,)
-    assert asked(lake, "max(x)", depth=Depth.FILES) == "x may be NaN"
+    assert answer_of(lake, "max(t)", depth=Depth.ROW_GROUPS) == (1_700_000_000_000_001,)
+    assert answer_of(lake, "max(x)", depth=Depth.FILES) == "x may be NaN"
 
 
 @pytest.mark.parametrize(
-    ("surely", "maybe", "aggregates", "told"),
+    ("surely", "maybe", "aggregates", "expected"),
     [
         (4, 0, "count(*)", (31,)),
         (0, 3, "count(*)", "32 to 35 rows match"),
@@ -171,12 +171,12 @@ def test_delta_answers_what_its_log_records_to_the_last_digit(tmp_path):
         (20, 0, "count(*), count(x), max(x)", (15, 8, 5)),
     ],
 )
-def test_deleted_rows_leave_what_does_not_depend_on_them(surely, maybe, aggregates, told):
+def test_deleted_rows_leave_what_does_not_depend_on_them(surely, maybe, aggregates, expected):
     first, second, third = table(*THREE).data
     data = [first, replace(second, deleted=surely, maybe_deleted=maybe), third]
     lake = MemoryTable({"x": INT}, data, footers_describe_files=False)
 
-    assert asked(lake, aggregates) == told
+    assert answer_of(lake, aggregates) == expected
 
 
 def test_the_value_of_a_partition_needs_a_row_that_is_left():
@@ -184,7 +184,7 @@ def test_the_value_of_a_partition_needs_a_row_that_is_left():
 
     def greatest(maybe):
         data = [files[0], replace(files[1], maybe_deleted=maybe)]
-        return asked(MemoryTable({"p": STRING}, data, ("p",)), "max(p)")
+        return answer_of(MemoryTable({"p": STRING}, data, ("p",)), "max(p)")
 
     assert greatest(2) == ("b",)
     assert greatest(3) == "p may go beyond the values that bounds are sure of"

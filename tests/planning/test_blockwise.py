@@ -51,7 +51,7 @@ def judgements(draw: Any) -> Any:
 
 def _containers(dice: Dice, world: Any) -> Any:
     at = [dice.number(0, len(world.rows) - 1) for _ in range(dice.number(1, MOST_MEMBERS))]
-    told = built(world, world.told).take(pa.array(at, pa.int64()))
+    told = built(world, world.statistics).take(pa.array(at, pa.int64()))
     if dice.one_in(3):
         # What partitions say of the same rows, which may be less, or more.
         others = [

@@ -61,9 +61,9 @@ def test_a_condition_has_a_range_that_means_the_same(text, expected):
 
 @pytest.mark.parametrize(("text", "why"), NOT_PROVED.items(), ids=NOT_PROVED)
 def test_nothing_is_offered_without_a_proof(text, why):
-    found = spans_of(text)
+    spans = spans_of(text)
 
-    assert found is None or found.as_ranges() is None, why
+    assert spans is None or spans.as_ranges() is None, why
 
 
 def test_a_short_range_is_a_list():
@@ -90,10 +90,10 @@ def test_range_and_condition_agree_on_every_value(text, timezone, steps, nudge):
     points = [n for n in [*ends, *chosen] if spans.domain.low <= n <= spans.domain.high]
     values = arrow.array(points, column.type)
     rows = pa.repeat(pa.scalar(1, pa.int64()), len(points))
-    here = Containers(len(points), rows, {column.path: between(column.type, values, values)})
-    asked = bind(text, SCHEMA, Session("spark", timezone)).expression
+    point = Containers(len(points), rows, {column.path: between(column.type, values, values)})
+    condition = bind(text, SCHEMA, Session("spark", timezone)).expression
 
     def true(expression):
-        return flags(evaluate(expression, here, zone(timezone)).true, len(points)).tolist()
+        return flags(evaluate(expression, point, zone(timezone)).true, len(points)).tolist()
 
-    assert true(ranges) == true(asked)
+    assert true(ranges) == true(condition)

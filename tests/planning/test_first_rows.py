@@ -57,14 +57,14 @@ def columns(snapshot):
 
 def values(plan, folder, column):
     """The column's values in what a plan reads."""
-    found = []
+    read = []
     for scan in plan:
         at = scan.path.removeprefix("file://")
         path = str(at if at.startswith("/") else folder / at)
         groups = range(groups_of(path)) if scan.row_groups is None else scan.row_groups
         for group in groups:
-            found += held(path, group, column)
-    return found
+            read += values_of_group(path, group, column)
+    return read
 
 
 @cache
@@ -73,16 +73,16 @@ def groups_of(path):
 
 
 @cache
-def held(path, group, column):
+def values_of_group(path, group, column):
     (name,) = column.path
-    found = pq.ParquetFile(path).read_row_group(group, [name])[name].combine_chunks()
+    column_values = pq.ParquetFile(path).read_row_group(group, [name])[name].combine_chunks()
     if isinstance(column.type, TimestampType):
-        found = found.cast(pa.timestamp("us"))
-    found = found.cast(arrow.arrow_type(column.type))
-    return [arrow.value(value, column.type) if value.is_valid else None for value in found]
+        column_values = column_values.cast(pa.timestamp("us"))
+    column_values = column_values.cast(arrow.arrow_type(column.type))
+    return [arrow.value(value, column.type) if value.is_valid else None for value in column_values]
 
 
-def stored(plan):
+def columns_of_files(plan):
     """Columns that every file holds: partition columns of Delta stand in paths alone."""
     partitioned = {path[0] for path in plan.snapshot.partition_sources}
     hidden = partitioned if plan.snapshot.format == "delta" else set()
@@ -94,13 +94,13 @@ def test_the_first_rows_by_every_column_are_those_of_the_whole_table(lake, depth
     snapshot, folder = lake
     everything = planned(snapshot, None, depth=depth, measured=tuple(columns(snapshot)))
     left_out = 0
-    for column in stored(everything):
+    for column in columns_of_files(everything):
         whole = values(everything, folder, column)
         for descending, nulls_first in product((False, True), repeat=2):
             key = SortKey(column, descending, nulls_first)
             for rows in (2, 60):
-                found = top(everything, key, rows)
-                read = values(found, folder, column)
+                first = top(everything, key, rows)
+                read = values(first, folder, column)
                 assert in_order(read, key)[:rows] == in_order(whole, key)[:rows], key
                 left_out += len(read) < len(whole)
 
@@ -112,12 +112,12 @@ def test_every_answer_is_what_the_rows_say(lake, depth):
     snapshot, folder = lake
     everything = planned(snapshot, None, depth=depth, measured=tuple(columns(snapshot)))
     answered = 0
-    for column, function in product(stored(everything), Function):
-        found = answers(everything, [MetadataAggregate(function, column)])
-        if isinstance(found, Answers):
+    for column, function in product(columns_of_files(everything), Function):
+        proven = answers(everything, [MetadataAggregate(function, column)])
+        if isinstance(proven, Answers):
             answered += 1
             said = aggregated(function, values(everything, folder, column))
-            assert same(found.values[0].value, said), (column, function, found.values)
+            assert same(proven.values[0].value, said), (column, function, proven.values)
 
     assert answered > 20
 
@@ -127,7 +127,7 @@ def test_a_limit_reads_one_file_where_one_has_the_rows(lake):
     plan = limited(planned(snapshot, None), 5)
 
     assert len(list(plan)) == 1
-    assert len(values(plan, folder, stored(plan)[0])) >= 5
+    assert len(values(plan, folder, columns_of_files(plan)[0])) >= 5
 
 
 def test_statistics_answer_for_a_column_whose_years_are_partitions(tmp_path):
@@ -136,7 +136,7 @@ def test_statistics_answer_for_a_column_whose_years_are_partitions(tmp_path):
     day = next(column for column in columns(snapshot) if column.path == ("day",))
     plan = planned(snapshot, None, measured=(day,), depth=Depth.FILES)
 
-    found = answers(plan, [MetadataAggregate(function, day) for function in Function])
-    held_by_files = values(plan, tmp_path, day)
+    proven = answers(plan, [MetadataAggregate(function, day) for function in Function])
+    values_in_files = values(plan, tmp_path, day)
 
-    assert [v.value for v in found.values] == [aggregated(f, held_by_files) for f in Function]
+    assert [v.value for v in proven.values] == [aggregated(f, values_in_files) for f in Function]

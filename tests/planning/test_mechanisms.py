@@ -90,11 +90,11 @@ def test_files_of_a_manifest_that_stays_closed_are_credited_with_it(
     lake = Lake(tmp_path / "t", {"p": "int", "x": "int"}, [IDENTITY])
     bounds = {1: [(1, 5), (6, 9)], 2: [(1, 5), (6, 9)], 3: [(1, 5)] * 3}
     for p, ends in bounds.items():
-        held = [
+        kept = [
             lake.file(f"{p}{at}", {"x": e}, {"x": 0}, partition={"p": p})
             for at, e in enumerate(ends)
         ]
-        lake.manifest(held, summaries=[summary(encode_bound(p, "int"), encode_bound(p, "int"))])
+        lake.manifest(kept, summaries=[summary(encode_bound(p, "int"), encode_bound(p, "int"))])
     plan = planned(
         lake.commit().open(), "p < 3 AND p < 2 AND x > 5", joined, full=full, depth=Depth.FILES
     )
@@ -124,7 +124,7 @@ def test_a_limit_is_credited_with_what_nothing_speaks_against():
 
 
 @pytest.mark.parametrize(
-    ("found", "why"),
+    ("reason", "why"),
     [
         (lambda plan: limited(plan, 0), "no row of it is needed"),
         (lambda plan: limited(plan, 1), "others are sure to have 1 matching row"),
@@ -134,8 +134,8 @@ def test_a_limit_is_credited_with_what_nothing_speaks_against():
         ),
     ],
 )
-def test_the_evidence_says_why_a_limit_does_without_a_file(found, why):
-    files = reported(found(planned(delta_users(), "age > 0")), verbose=True)["files"]
+def test_the_evidence_says_why_a_limit_does_without_a_file(reason, why):
+    files = reported(reason(planned(delta_users(), "age > 0")), verbose=True)["files"]
 
     assert {f["evidence"] for f in files if f["pruned_by"] == "limit"} == {why}
 

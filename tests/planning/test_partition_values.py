@@ -177,7 +177,7 @@ def test_every_function_that_is_run_is_compared_with_spark() -> None:
 @pytest.mark.xdist_group("spark")
 @pytest.mark.parametrize("beyond", [False, True], ids=["printable", "beyond"])
 def test_duckdb_answers_as_spark_does(spark: SparkSession, *, beyond: bool) -> None:
-    asked = [sql for sql in RUN if not beyond or takes_any_text(bound(sql))] + LETTERS * beyond
+    texts = [sql for sql in RUN if not beyond or takes_any_text(bound(sql))] + LETTERS * beyond
     values = VALUES + BEYOND * beyond
     table = pa.table(
         {"q": pa.array([q for q, _ in values]), "p": pa.array([p for _, p in values], pa.int32())}
@@ -185,10 +185,10 @@ def test_duckdb_answers_as_spark_does(spark: SparkSession, *, beyond: bool) -> N
     rows = spark.createDataFrame(
         [(i, q, p) for i, (q, p) in enumerate(values)], "at int, q string, p int"
     )
-    answered = rows.selectExpr("at", *[f"({sql}) AS a{i}" for i, sql in enumerate(asked)])
+    answered = rows.selectExpr("at", *[f"({sql}) AS a{i}" for i, sql in enumerate(texts)])
     theirs = sorted(answered.collect())
     with DuckDBConnection() as engine:
-        for number, sql in enumerate(asked):
+        for number, sql in enumerate(texts):
             translated = to_duckdb(bound(sql), {("q",): "q", ("p",): "p"})
             assert translated is not None, sql
             ours = engine.answers(translated, table)
@@ -257,7 +257,7 @@ def test_spark_says_true_where_duckdb_says_false(spark: SparkSession) -> None:
     table = pa.table({"q": ["abc"]})
     with DuckDBConnection() as engine:
         run = [engine.answers(to_duckdb(bound(sql), {("q",): "q"}), table) for sql in WRITTEN]
-    assert [found.to_pylist() for found in run] == [[False]] * len(WRITTEN)
+    assert [answer.to_pylist() for answer in run] == [[False]] * len(WRITTEN)
     assert [*spark.createDataFrame([("abc",)], "q string").selectExpr(*WRITTEN).first()] == [
         True
     ] * len(WRITTEN)

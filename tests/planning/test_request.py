@@ -13,10 +13,10 @@ class Sparse:
     """A table of whose columns a first look shows only some."""
 
     def __init__(self):
-        self.asked = []
+        self.requests = []
 
     def schema(self, named=()):
-        self.asked.append(list(named))
+        self.requests.append(list(named))
         hidden = (Field("late", INT),) if named else ()
         return Schema((Field("early", INT), *hidden))
 
@@ -27,7 +27,7 @@ def test_a_name_that_was_missed_is_looked_for_harder():
     predicate, _ = bind_request(table, "early = 1 AND late = 2", None, {})
 
     assert [c.path for c in predicate.columns()] == [("early",), ("late",)]
-    assert table.asked == [[], ["late"]]
+    assert table.requests == [[], ["late"]]
 
 
 def test_a_name_that_is_nowhere_is_unknown():

@@ -33,12 +33,12 @@ def sort_values(rows, key):
 
 
 def check(case: Case, key: SortKey, rows: int, offset: int) -> None:
-    found = top(case.plan, key, rows, offset)
-    if isinstance(found, Unproven):
+    first = top(case.plan, key, rows, offset)
+    if isinstance(first, Unproven):
         return
-    asked = rows + offset if rows else 0
-    whole, left = (sort_values(case.matching(plan), key) for plan in (None, found))
-    assert in_order(left, key)[:asked] == in_order(whole, key)[:asked]
+    wanted = rows + offset if rows else 0
+    whole, left = (sort_values(case.matching(plan), key) for plan in (None, first))
+    assert in_order(left, key)[:wanted] == in_order(whole, key)[:wanted]
 
 
 ROWS = st.integers(0, 4)
@@ -62,12 +62,12 @@ def test_they_are_by_an_expression_too(case, descending, nulls_first, rows):
 @given(cases(), ROWS, st.integers(0, 2))
 @tried(300)
 def test_without_an_order_the_files_that_are_left_have_the_rows(case, rows, offset):
-    found = limited(case.plan, rows, offset)
+    first = limited(case.plan, rows, offset)
 
-    if isinstance(found, Unproven):
+    if isinstance(first, Unproven):
         assert rows > 0
         return
-    assert len(case.matching(found)) >= (rows + offset if rows else 0)
+    assert len(case.matching(first)) >= (rows + offset if rows else 0)
 
 
 def table(*files, kind=INT, nan=False, **changes):
@@ -86,8 +86,8 @@ def first(lake, order_by, rows, predicate=None, offset=0, **options):
     words = words[0] if words else "ASC NULLS FIRST"
     key = SortKey(bound, "DESC" in words, "FIRST" in words)
     columns = (Column(("x",), lake.columns["x"]),)
-    found = top(planned(lake, predicate, measured=columns, **options), key, rows, offset)
-    return found.why if isinstance(found, Unproven) else {scan.path for scan in found}
+    first = top(planned(lake, predicate, measured=columns, **options), key, rows, offset)
+    return first.why if isinstance(first, Unproven) else {scan.path for scan in first}
 
 
 FOUR = table((10, 1, 5, 0), (10, 5, 9, 0), (10, 10, 20, 0), (10, 4, 30, 5))
@@ -190,8 +190,8 @@ def test_row_groups_alone_decide_where_files_have_nothing_else(tmp_path):
     plan = planned(whyscan.open(tmp_path).snapshot, None, measured=(column,))
 
     def read(rows, *, descending):
-        found = top(plan, SortKey(column, descending, nulls_first=False), rows)
-        return {scan.path: scan.row_groups for scan in found}
+        first = top(plan, SortKey(column, descending, nulls_first=False), rows)
+        return {scan.path: scan.row_groups for scan in first}
 
     assert read(3, descending=False) == {"a.parquet": (0,)}
     assert read(6, descending=False) == {"a.parquet": (0, 1)}

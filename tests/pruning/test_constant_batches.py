@@ -215,24 +215,24 @@ def calls(name: str) -> Iterator[str]:
 @cache
 def texts() -> dict[str, list[str]]:
     """SQL by the thing that it tries."""
-    found = {name: list(calls(name)) for name in sorted(FUNCTIONS)}
+    calls_by_function = {name: list(calls(name)) for name in sorted(FUNCTIONS)}
     for target in ("BOOLEAN", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL(5, 1)", "STRING",
                    "BINARY", "DATE", "TIMESTAMP", "TIMESTAMP_NTZ"):  # fmt: skip
-        found[f"CAST AS {target}"] = [
+        calls_by_function[f"CAST AS {target}"] = [
             f"{word}({name} AS {target})" for word in ("CAST", "TRY_CAST") for name in COLUMNS
         ]
     for operator in OPERATORS:
-        found[operator] = [
+        calls_by_function[operator] = [
             f"{a} {operator} {b}"
             for name, kind in COLUMNS.items()
             for a, b in ((name, name), (name, LITERALS[kind]), (LITERALS[kind], name))
         ]
-    found["templates"] = [
+    calls_by_function["templates"] = [
         template.format(c=name, v=LITERALS[kind])
         for template, (name, kind) in product(TEMPLATES, COLUMNS.items())
     ]
-    found["LIKE"] = [f"s LIKE '{p}'" for p in ("a%", "%", "", "a", "_", "%a%")]
-    return {name: found[name] for name in found if found[name]}
+    calls_by_function["LIKE"] = [f"s LIKE '{p}'" for p in ("a%", "%", "", "a", "_", "%a%")]
+    return {name: calls_by_function[name] for name in calls_by_function if calls_by_function[name]}
 
 
 @cache
@@ -262,21 +262,27 @@ def checked_mask(mask: Mask, count: int) -> list[bool]:
 def answers(expression: Expression, containers: Containers, session: Any) -> list[Any]:
     """Per container: the masks, the bounds where there may be a value, and the truth set."""
     count = containers.count
-    found = interval_of(expression, ContainerBatch(containers, session))
-    masks = [checked_mask(m, count) for m in (found.value, found.null, found.nan, found.raises)]
-    kind = arrow_type(found.type)
+    interval = interval_of(expression, ContainerBatch(containers, session))
+    masks = [
+        checked_mask(m, count)
+        for m in (interval.value, interval.null, interval.nan, interval.raises)
+    ]
+    kind = arrow_type(interval.type)
     ends = []
-    for end in (found.lower, found.upper):
+    for end in (interval.lower, interval.upper):
         if isinstance(end, pa.Array):
             assert len(end) == count
         ends.append([bits(v) for v in as_array(end, count, kind)])
-    told = [masks, [[e if v else None for e, v in zip(end, masks[0], strict=True)] for end in ends]]
+    description = [
+        masks,
+        [[e if v else None for e, v in zip(end, masks[0], strict=True)] for end in ends],
+    ]
     if type_of(expression) == BOOLEAN:
         truth = evaluate(expression, containers, session)
-        told.append(
+        description.append(
             [checked_mask(m, count) for m in (truth.true, truth.false, truth.null, truth.raises)]
         )
-    return [[[row[at] for row in rows] for rows in told] for at in range(count)]
+    return [[[row[at] for row in rows] for rows in description] for at in range(count)]
 
 
 def bits(value: pa.Scalar) -> Any:
@@ -310,11 +316,14 @@ def test_what_a_point_may_be_a_container_that_holds_the_point_may_be(tried):
     for text in texts()[tried]:
         if (expression := bound(text)) is None:
             continue
-        found = interval_of(expression, ContainerBatch(mixed(), UTC))
+        interval = interval_of(expression, ContainerBatch(mixed(), UTC))
         count = len(states)
-        masks = [checked_mask(m, count) for m in (found.value, found.null, found.nan, found.raises)]
-        kind = arrow_type(found.type)
-        lower, upper = (as_array(end, count, kind) for end in (found.lower, found.upper))
+        masks = [
+            checked_mask(m, count)
+            for m in (interval.value, interval.null, interval.nan, interval.raises)
+        ]
+        kind = arrow_type(interval.type)
+        lower, upper = (as_array(end, count, kind) for end in (interval.lower, interval.upper))
         for state in points:
             at = states.index(state)
             inside = (
@@ -374,9 +383,9 @@ def test_a_transform_says_the_same_of_one_partition_value_and_of_many(transform,
         values.append(math.nan)
 
     def sources(of: list[Any]) -> tuple[list[Any], list[bool]]:
-        told = of_partition_values(made, arrow.array(of, made))
-        exact = checked_mask(exactness(transform, kind, told), len(of))
-        return described(partition_interval(transform, kind, told), len(of)), exact
+        interval = of_partition_values(made, arrow.array(of, made))
+        exact = checked_mask(exactness(transform, kind, interval), len(of))
+        return described(partition_interval(transform, kind, interval), len(of)), exact
 
     together, exact = sources(values)
     for at, value in enumerate(values):
@@ -395,9 +404,9 @@ def test_blocks_of_the_same_containers_are_one_of_them(state):
     blocks: Blocks = make_blocks(many, columns)
     for made in (blocks.hulls(many, columns), blocks.kernels(many, columns)):
         for column in columns:
-            told = made.interval(column)
+            interval = made.interval(column)
             alone = batch_of(state, 1).interval(column)
-            kept = described(told, made.count)
+            kept = described(interval, made.count)
             assert kept == described(alone, 1) * made.count
 
 

@@ -32,15 +32,15 @@ CASES = {
 def test_a_null_count_proves_although_bounds_contradict_each_other(case):
     lower, upper, nulls, expected, wrong = CASES[case]
     rows = pa.array([10], pa.int64())
-    told = ColumnStatistics(
+    statistics = ColumnStatistics(
         pa.array([lower], pa.int64()), pa.array([upper], pa.int64()), pa.array([nulls], pa.int64())
     )
-    believed = checked(INT, told, rows)
+    believed = checked(INT, statistics, rows)
     containers = Containers(1, rows, statistics={("c",): believed.interval})
     schema = Schema((Field("c", INT),))
-    found = []
+    results = []
     for text in ("c IS NULL", "c IS NOT NULL", "c = 7"):
         truth = evaluate(bind(text, schema, Session()).expression, containers, zone("UTC"))
-        found.append(Verdict(verdicts(truth, 1)[0].as_py()))
-    assert tuple(found) == expected
+        results.append(Verdict(verdicts(truth, 1)[0].as_py()))
+    assert tuple(results) == expected
     assert tally(believed.contradicted, 1) == wrong

@@ -52,19 +52,19 @@ if TYPE_CHECKING:
 
 
 def judge(expression: Expression, containers: Containers, zone: str) -> list[Verdict]:
-    found = evaluate(expression, containers, zone_named(zone))
-    return [Verdict(v) for v in verdicts(found, containers.count).to_pylist()]
+    truth = evaluate(expression, containers, zone_named(zone))
+    return [Verdict(v) for v in verdicts(truth, containers.count).to_pylist()]
 
 
-def judged(example: Example) -> list[Verdict]:
+def verdicts_of(example: Example) -> list[Verdict]:
     return judge(example.predicate, example.world.containers(), example.world.zone)
 
 
 def truths(example: Example) -> list[set[Any]]:
     """What a row of each container may be: TRUE, FALSE, NULL, an error."""
     world = example.world
-    found = evaluate(example.predicate, world.containers(), zone_named(world.zone))
-    masks = {True: found.true, False: found.false, None: found.null, RAISED: found.raises}
+    truth = evaluate(example.predicate, world.containers(), zone_named(world.zone))
+    masks = {True: truth.true, False: truth.false, None: truth.null, RAISED: truth.raises}
     may = {key: materialise(mask, len(world.rows)).to_pylist() for key, mask in masks.items()}
     return [{key for key in may if may[key][index]} for index in range(len(world.rows))]
 
@@ -75,7 +75,7 @@ def truths(example: Example) -> list[set[Any]]:
 @tried(1000)
 @given(examples())
 def test_no_container_with_a_true_row_is_none(example):
-    for rows, verdict in zip(example.possible(), judged(example), strict=True):
+    for rows, verdict in zip(example.possible(), verdicts_of(example), strict=True):
         if any(True in answers for answers in rows):
             assert verdict is not Verdict.NONE
 
@@ -83,7 +83,7 @@ def test_no_container_with_a_true_row_is_none(example):
 @tried(700)
 @given(examples())
 def test_every_row_of_an_all_container_is_true(example):
-    for rows, verdict in zip(example.possible(), judged(example), strict=True):
+    for rows, verdict in zip(example.possible(), verdicts_of(example), strict=True):
         if verdict is Verdict.ALL:
             assert all(answers <= {True} for answers in rows), rows
 
@@ -101,9 +101,9 @@ def test_every_answer_of_a_row_is_in_the_truth_set(example):
 @given(examples())
 def test_a_container_is_not_pruned_by_p_by_not_p_and_by_p_is_null_unless_it_may_raise(example):
     p = example.predicate
-    asked = [judged(replace(example, predicate=q)) for q in (p, Not(p), IsNull(p))]
+    three = [verdicts_of(replace(example, predicate=q)) for q in (p, Not(p), IsNull(p))]
     for index, rows in enumerate(example.world.rows):
-        pruned = all(answers[index] is Verdict.NONE for answers in asked)
+        pruned = all(answers[index] is Verdict.NONE for answers in three)
         counted_empty = not rows and example.world.counted[index]
         assert not pruned or counted_empty or RAISED in truths(example)[index]
 
@@ -112,8 +112,8 @@ def test_a_container_is_not_pruned_by_p_by_not_p_and_by_p_is_null_unless_it_may_
 @given(examples())
 def test_all_of_p_is_none_of_not_p_and_none_of_p_is_null(example):
     p = example.predicate
-    denied, unknown = (judged(replace(example, predicate=q)) for q in (Not(p), IsNull(p)))
-    for index, verdict in enumerate(judged(example)):
+    denied, unknown = (verdicts_of(replace(example, predicate=q)) for q in (Not(p), IsNull(p)))
+    for index, verdict in enumerate(verdicts_of(example)):
         if verdict is Verdict.ALL:
             assert denied[index] is unknown[index] is Verdict.NONE
 
@@ -126,11 +126,13 @@ def weakened(draw: Any) -> tuple[Example, Containers]:
     """An example, and its containers with one statistic less."""
     example = draw(examples())
     dice = Dice(draw)
-    told = [dict(container) for container in example.world.told]
-    container = dice.number(0, len(told) - 1)
+    statistics = [dict(container) for container in example.world.statistics]
+    container = dice.number(0, len(statistics) - 1)
     path = dice.pick(list(example.world.schema))
-    told[container][path] = weaker(dice, told[container][path], example.world.schema[path])
-    return example, built(example.world, told)
+    statistics[container][path] = weaker(
+        dice, statistics[container][path], example.world.schema[path]
+    )
+    return example, built(example.world, statistics)
 
 
 @tried(700)
@@ -138,7 +140,7 @@ def weakened(draw: Any) -> tuple[Example, Containers]:
 def test_removing_or_widening_a_statistic_never_turns_some_into_none_or_all(case):
     example, weak = case
     after = judge(example.predicate, weak, example.world.zone)
-    for before, now in zip(judged(example), after, strict=True):
+    for before, now in zip(verdicts_of(example), after, strict=True):
         assert now in {before, Verdict.SOME}
 
 
@@ -146,8 +148,8 @@ def test_removing_or_widening_a_statistic_never_turns_some_into_none_or_all(case
 @given(twins())
 def test_a_disjunction_is_pruned_only_where_every_part_is(pair):
     p, q = pair
-    either = judged(replace(p, predicate=_or(p.predicate, q.predicate)))
-    for together, *parts in zip(either, judged(p), judged(q), strict=True):
+    either = verdicts_of(replace(p, predicate=_or(p.predicate, q.predicate)))
+    for together, *parts in zip(either, verdicts_of(p), verdicts_of(q), strict=True):
         assert (together is Verdict.NONE) == (parts == [Verdict.NONE, Verdict.NONE])
 
 
@@ -155,8 +157,8 @@ def test_a_disjunction_is_pruned_only_where_every_part_is(pair):
 @given(twins())
 def test_a_conjunction_is_pruned_wherever_a_part_is(pair):
     p, q = pair
-    both = judged(replace(p, predicate=_and(p.predicate, q.predicate)))
-    for together, *parts in zip(both, judged(p), judged(q), strict=True):
+    both = verdicts_of(replace(p, predicate=_and(p.predicate, q.predicate)))
+    for together, *parts in zip(both, verdicts_of(p), verdicts_of(q), strict=True):
         assert together is Verdict.NONE or Verdict.NONE not in parts
 
 
@@ -166,8 +168,8 @@ OPAQUE = Opaque("f(x)", "no such function", ())
 @tried(300)
 @given(examples())
 def test_an_opaque_conjunct_costs_no_pruning(example):
-    beside = judged(replace(example, predicate=_and(OPAQUE, example.predicate)))
-    for alone, now in zip(judged(example), beside, strict=True):
+    beside = verdicts_of(replace(example, predicate=_and(OPAQUE, example.predicate)))
+    for alone, now in zip(verdicts_of(example), beside, strict=True):
         assert (now is Verdict.NONE) == (alone is Verdict.NONE)
         assert now is not Verdict.ALL
 
@@ -175,7 +177,7 @@ def test_an_opaque_conjunct_costs_no_pruning(example):
 @tried(150)
 @given(examples())
 def test_an_opaque_disjunct_ends_pruning(example):
-    beside = judged(replace(example, predicate=_or(OPAQUE, example.predicate)))
+    beside = verdicts_of(replace(example, predicate=_or(OPAQUE, example.predicate)))
     for index, rows in enumerate(example.world.rows):
         empty = not rows and example.world.counted[index]
         assert (beside[index] is Verdict.NONE) == empty
@@ -199,7 +201,7 @@ def test_not_not_p_is_p(example):
 
 
 @st.composite
-def asked_twice(draw: Any, ways: Any) -> tuple[World, Expression, Expression]:
+def two_wordings(draw: Any, ways: Any) -> tuple[World, Expression, Expression]:
     dice = Dice(draw)
     world = any_world(dice)
     return world, *ways(Maker(dice, world))
@@ -207,10 +209,10 @@ def asked_twice(draw: Any, ways: Any) -> tuple[World, Expression, Expression]:
 
 def flipped(maker: Maker) -> tuple[Expression, Expression]:
     """`a < b` and `b > a`."""
-    asked = maker.comparison(maker.kind(), 1)
+    comparison = maker.comparison(maker.kind(), 1)
     mirrored = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
-    operator = Comparator(mirrored.get(asked.operator.value, asked.operator.value))
-    return asked, Comparison(operator, asked.right, asked.left)
+    operator = Comparator(mirrored.get(comparison.operator.value, comparison.operator.value))
+    return comparison, Comparison(operator, comparison.right, comparison.left)
 
 
 @tried(300)
@@ -219,25 +221,25 @@ def test_a_value_compared_with_itself_is_decided_by_the_operator_alone(world, op
     never = operator in {Comparator.NOT_EQUAL, Comparator.LESS, Comparator.GREATER}
     for column in world.columns():
         example = Example(world, Comparison(operator, column, column))
-        for rows, told in zip(example.possible(), truths(example), strict=True):
-            assert all(answers <= told for answers in rows)
-            assert never not in told
+        for rows, truth in zip(example.possible(), truths(example), strict=True):
+            assert all(answers <= truth for answers in rows)
+            assert never not in truth
 
 
 def denied(maker: Maker) -> tuple[Expression, Expression]:
     """`a < b` and `NOT (a >= b)`."""
-    asked = maker.comparison(maker.kind(), 1)
+    comparison = maker.comparison(maker.kind(), 1)
     opposites = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "=": "<>", "<>": "="}
-    if asked.operator is Comparator.NULL_SAFE_EQUAL:
-        return asked, asked
-    operator = Comparator(opposites[asked.operator.value])
-    return asked, Not(Comparison(operator, asked.left, asked.right))
+    if comparison.operator is Comparator.NULL_SAFE_EQUAL:
+        return comparison, comparison
+    operator = Comparator(opposites[comparison.operator.value])
+    return comparison, Not(Comparison(operator, comparison.left, comparison.right))
 
 
 def listed_alone(maker: Maker) -> tuple[Expression, Expression]:
     """`a IN (x)` and `a = x`."""
     kind = maker.kind()
-    operand, value = maker.value(kind, 1), maker.known(kind)
+    operand, value = maker.value(kind, 1), maker.chosen_value(kind)
     equality = Comparison(Comparator.EQUAL, operand, Literal(value, kind))
     return in_list(operand, kind, [value], null=False), equality
 
@@ -255,7 +257,7 @@ def ranged(maker: Maker) -> tuple[Expression, Expression]:
 def null_safe(maker: Maker) -> tuple[Expression, Expression]:
     """`a <=> x` and `a = x AND a IS NOT NULL`, x being no NULL; as predicates, NULL is FALSE."""
     kind = maker.kind()
-    operand, value = maker.value(kind, 1), Literal(maker.known(kind), kind)
+    operand, value = maker.value(kind, 1), Literal(maker.chosen_value(kind), kind)
     equality = Comparison(Comparator.EQUAL, operand, value)
     expanded = Coalesce((equality, Literal(value=False, type=BOOLEAN)), BOOLEAN)
     return Comparison(Comparator.NULL_SAFE_EQUAL, operand, value), expanded
@@ -264,7 +266,7 @@ def null_safe(maker: Maker) -> tuple[Expression, Expression]:
 @pytest.mark.parametrize("ways", [flipped, denied, listed_alone, ranged, null_safe])
 def test_two_ways_to_ask_have_one_answer(ways):
     @tried(150)
-    @given(asked_twice(ways))
+    @given(two_wordings(ways))
     def holds(case):
         world, one, other = case
         assert truths(Example(world, one)) == truths(Example(world, other))
@@ -278,7 +280,7 @@ def test_a_list_is_true_where_one_of_its_equalities_is(world, data):
     maker = Maker(Dice(data.draw), world)
     kind = maker.kind()
     operand = maker.value(kind, 1)
-    values = [maker.known(kind) for _ in range(maker.dice.number(1, 4))]
+    values = [maker.chosen_value(kind) for _ in range(maker.dice.number(1, 4))]
     parts = [Comparison(Comparator.EQUAL, operand, Literal(v, kind)) for v in values]
     listed = truths(Example(world, in_list(operand, kind, values, null=False)))
     for together, apart in zip(listed, truths(Example(world, Or(tuple(parts)))), strict=True):
@@ -295,18 +297,18 @@ def test_a_container_of_one_row_and_exact_statistics_gives_that_rows_answer(worl
     points = replace(world, rows=tuple((row,) for rows in world.rows for row in rows))
     points = replace(
         points,
-        told=tuple(
+        statistics=tuple(
             {path: exact(kind, [row[path]]) for path, kind in world.schema.items()}
             for (row,) in points.rows
         ),
         counted=(True,) * len(points.rows),
     )
     example = Example(points, Plain(Dice(data.draw), points, certain=True).predicate(3))
-    for (answer,), (row,), found in zip(
+    for (answer,), (row,), verdict in zip(
         example.answers(), points.rows, truths(example), strict=True
     ):
         if not holds_nan(row):
-            assert found == {answer}
+            assert verdict == {answer}
 
 
 def holds_nan(row: Row) -> bool:
@@ -340,7 +342,7 @@ def test_containers_together_are_judged_as_one_by_one(example):
         alone = replace(
             world,
             rows=world.rows[index : index + 1],
-            told=world.told[index : index + 1],
+            statistics=world.statistics[index : index + 1],
             counted=world.counted[index : index + 1],
         )
         apart += truths(replace(example, world=alone))
@@ -350,7 +352,7 @@ def test_containers_together_are_judged_as_one_by_one(example):
 @tried(150)
 @given(examples(), st.lists(st.integers(0, 2), max_size=5))
 def test_taken_containers_keep_their_verdicts(example, places):
-    whole = judged(example)
+    whole = verdicts_of(example)
     chosen = [place for place in places if place < len(whole)]
     taken = example.world.containers().take(pa.array(chosen, pa.int64()))
     assert judge(example.predicate, taken, example.world.zone) == [whole[i] for i in chosen]
@@ -360,11 +362,13 @@ def test_taken_containers_keep_their_verdicts(example, places):
 @given(examples())
 def test_partition_values_prune_as_statistics_do_and_alone_no_more(example):
     containers = example.world.containers()
-    told = dict(containers.statistics)
-    first = next(iter(told))
-    split = structs.replace(containers, partition={first: told.pop(first)}, statistics=told)
+    statistics = dict(containers.statistics)
+    first = next(iter(statistics))
+    split = structs.replace(
+        containers, partition={first: statistics.pop(first)}, statistics=statistics
+    )
     whole = judge(example.predicate, split, example.world.zone)
-    assert whole == judged(example)
+    assert whole == verdicts_of(example)
     for part in (split.by_partition(), split.by_statistics()):
         for alone, together in zip(
             judge(example.predicate, part, example.world.zone), whole, strict=True
@@ -377,7 +381,7 @@ def test_partition_values_prune_as_statistics_do_and_alone_no_more(example):
 def test_without_nan_nothing_is_pruned_less_and_tables_without_nan_stay_sound(example):
     assumed = judge(example.predicate, example.world.containers().without_nan(), example.world.zone)
     for rows, answers, before, now in zip(
-        example.world.rows, example.possible(), judged(example), assumed, strict=True
+        example.world.rows, example.possible(), verdicts_of(example), assumed, strict=True
     ):
         assert now in {before, *Verdict} if before is Verdict.SOME else now is before
         if not any(map(holds_nan, rows)) and any(True in possible for possible in answers):
@@ -405,15 +409,15 @@ WRITABLE = tuple(kind for kind in TYPES if kind != NANOS)
 def test_text_means_what_its_tree_means(example):
     bound = replace(example, predicate=written(example).expression)
     for was, now in zip(example.answers(), bound.answers(), strict=True):
-        for told, read in zip(was, now, strict=True):
-            assert read == told or UNSURE in {told, read}
+        for before, read in zip(was, now, strict=True):
+            assert read == before or UNSURE in {before, read}
 
 
 @tried(350)
 @given(examples(certain=True, types=WRITABLE))
 def test_text_is_judged_soundly(example):
     bound = replace(example, predicate=written(example).expression)
-    for rows, verdict in zip(example.possible(), judged(bound), strict=True):
+    for rows, verdict in zip(example.possible(), verdicts_of(bound), strict=True):
         assert verdict is not Verdict.NONE or not any(True in answers for answers in rows)
         assert verdict is not Verdict.ALL or all(answers <= {True} for answers in rows)
 

@@ -45,13 +45,15 @@ def test_an_or_with_is_null_is_judged_for_null_and_for_values(predicate):
 
     def of(kind, lower, upper):
         ends = (pa.array([end]) for end in (lower, upper))
-        told = ColumnStatistics(*ends, null_count=pa.array([3], pa.int64()))
-        return checked(kind, told, ROWS).interval
+        statistics = ColumnStatistics(*ends, null_count=pa.array([3], pa.int64()))
+        return checked(kind, statistics, ROWS).interval
 
-    held = Containers(1, ROWS, statistics={("c",): of(STRING, b"a", b"d"), ("i",): of(INT, 1, 9)})
+    containers = Containers(
+        1, ROWS, statistics={("c",): of(STRING, b"a", b"d"), ("i",): of(INT, 1, 9)}
+    )
     expression = bind(predicate, SCHEMA, Session()).expression
-    found = verdicts(evaluate(expression, held, zone("UTC")), 1)
-    assert Verdict(found[0].as_py()) is CASES[predicate]
+    actual = verdicts(evaluate(expression, containers, zone("UTC")), 1)
+    assert Verdict(actual[0].as_py()) is CASES[predicate]
 
 
 @st.composite
@@ -71,11 +73,11 @@ def examples(draw) -> Example:
 @given(examples())
 def test_every_answer_of_a_row_is_in_the_truth_set_of_an_or_with_is_null(example):
     world = example.world
-    found = evaluate(example.predicate, world.containers(), zone(world.zone))
+    truth = evaluate(example.predicate, world.containers(), zone(world.zone))
     count = len(world.rows)
     may = {
         answer: materialise(mask, count).to_pylist()
-        for answer, mask in ((True, found.true), (False, found.false), (None, found.null))
+        for answer, mask in ((True, truth.true), (False, truth.false), (None, truth.null))
     }
     for at, rows in enumerate(example.possible()):
         for answers in rows:

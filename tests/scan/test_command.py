@@ -32,11 +32,11 @@ def test_parquet_arrow_and_csv_hold_the_rows_that_match(table, tmp_path):
     assert pq.read_table(tmp_path / "out.parquet").to_pylist() == expected
     with pa.ipc.open_stream(tmp_path / "out.arrow") as stream:
         assert stream.read_all().to_pylist() == expected
-    told = csv.read_csv(
+    printed = csv.read_csv(
         tmp_path / "out.csv", convert_options=csv.ConvertOptions(strings_can_be_null=True)
     )
-    assert told.column("name").to_pylist() == ["a", "c"]
-    assert told.column("tags").to_pylist() == ['["x"]', None]
+    assert printed.column("name").to_pylist() == ["a", "c"]
+    assert printed.column("tags").to_pylist() == ['["x"]', None]
 
 
 def test_columns_come_in_the_order_that_was_asked(table, capfdbinary):

@@ -36,12 +36,12 @@ def vector(positions, *, runs=False):
     upper: dict[int, BitMap] = {}
     for position in positions:
         upper.setdefault(position >> 32, BitMap()).add(position & 0xFFFF_FFFF)
-    found = struct.pack("<IQ", 1_681_511_377, len(upper))
+    serialized = struct.pack("<IQ", 1_681_511_377, len(upper))
     for key, lower in sorted(upper.items()):
         if runs:
             lower.run_optimize()
-        found += struct.pack("<I", key) + lower.serialize()
-    return found
+        serialized += struct.pack("<I", key) + lower.serialize()
+    return serialized
 
 
 def framed(content):
@@ -75,12 +75,12 @@ def test_the_flags_of_some_rows_are_those_of_their_positions(listed_spans, runs,
     assert flags is not None or not any(expected)
 
 
-def rows_of(found):
+def rows_of(deleted):
     """Every deleted row, container by container."""
     rows = []
-    for key in found.keys.tolist():
+    for key in deleted.keys.tolist():
         start = key * bitmaps.CONTAINER
-        rows += (start + np.flatnonzero(found.flags(start, bitmaps.CONTAINER))).tolist()
+        rows += (start + np.flatnonzero(deleted.flags(start, bitmaps.CONTAINER))).tolist()
     return rows
 
 

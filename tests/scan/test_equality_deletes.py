@@ -106,9 +106,9 @@ def test_rows_that_equal_a_newer_delete_of_their_partition_or_of_none_are_gone(d
         table = whyscan.open(str(folder / "t"))
         assert counted(table.plan("true").to_arrow()) == counted(expected)
         # The compared columns are read, though nobody asked for them.
-        asked = table.plan("k > 0 OR s IS NULL", select=["n"]).to_arrow()
+        chosen = table.plan("k > 0 OR s IS NULL", select=["n"]).to_arrow()
         kept = [r for r in expected.to_pylist() if (r["k"] or 0) > 0 or r["s"] is None]
-        assert counted(asked) == counted(pa.table({"n": [r["n"] for r in kept]}))
+        assert counted(chosen) == counted(pa.table({"n": [r["n"] for r in kept]}))
     finally:
         shutil.rmtree(folder)
 
@@ -146,9 +146,9 @@ def test_deletes_by_a_column_that_was_dropped_since_still_apply(tmp_path):
     document["current-schema-id"] = document["snapshots"][0]["schema-id"] = 1
     metadata.write_text(json.dumps(document))
 
-    found = whyscan.open(str(tmp_path / "t")).plan("true").to_arrow()
+    rows = whyscan.open(str(tmp_path / "t")).plan("true").to_arrow()
 
-    assert found.to_pylist() == [{"p": 1, "n": 1}]
+    assert rows.to_pylist() == [{"p": 1, "n": 1}]
 
 
 def test_a_delete_file_that_is_missing_is_named(tmp_path):

@@ -61,9 +61,9 @@ def test_portions_have_about_as_many_bytes_as_asked(folder):
 def test_row_groups_of_a_large_file_go_to_several(folder):
     plan = whyscan.open(folder / "3.parquet").plan("id > 130")
 
-    found = split(plan, 1, at_least=1)
+    portions = split(plan, 1, at_least=1)
 
-    assert [list(one.tasks[0].groups) for one in found] == [[1], [2], [3]]
+    assert [list(one.tasks[0].groups) for one in portions] == [[1], [2], [3]]
 
 
 def test_nothing_of_other_files_travels_with_a_portion(folder):

@@ -28,7 +28,7 @@ def read(file, start, end):
     return file.read(end - start)
 
 
-def asked(store):
+def requests(store):
     return store.meter.traffic().bytes
 
 
@@ -47,16 +47,16 @@ def test_any_part_is_the_same_as_of_the_whole(store):
 def test_what_is_fetched_is_asked_for_once_and_let_go_together(store):
     file = RangeFile(store, "a")
     file.fetch(CHUNKS)
-    before = asked(store)
+    before = requests(store)
     file.fetch(CHUNKS)
     for chunk in CHUNKS:
         assert read(file, *chunk) == CONTENT[slice(*chunk)]
-    assert asked(store) == before
+    assert requests(store) == before
 
     file.release(CHUNKS)
 
     assert read(file, *CHUNKS[0]) == CONTENT[slice(*CHUNKS[0])]
-    assert asked(store) == before + 4_900
+    assert requests(store) == before + 4_900
 
 
 def test_a_file_that_shrank_is_named(store, tmp_path):

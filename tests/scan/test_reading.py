@@ -60,10 +60,10 @@ def test_delta_has_the_rows_that_delta_rs_reads(delta, sql):
     whole = DeltaTable(delta).to_pyarrow_table()
     kept = [row for row in whole.to_pylist() if matches(sql, row)]
 
-    found = whyscan.open(delta).plan(sql).to_arrow()
+    rows = whyscan.open(delta).plan(sql).to_arrow()
 
     assert (
-        difference(found, pa.Table.from_pylist(kept, whole.schema).select(found.column_names)) == ""
+        difference(rows, pa.Table.from_pylist(kept, whole.schema).select(rows.column_names)) == ""
     )
 
 
@@ -108,11 +108,11 @@ def test_columns_come_as_asked_and_only_their_chunks_are_read(tmp_path):
     plan = table.plan("id >= 500", select=["name"])
     before = table.snapshot.traffic().bytes
 
-    found = plan.to_arrow()
+    rows = plan.to_arrow()
 
     chunks = pq.read_metadata(tmp_path / "a.parquet").row_group(0)
     needed = sum(chunks.column(i).total_compressed_size for i in (0, 1))
-    assert (found.column_names, found.num_rows) == (["name"], 500)
+    assert (rows.column_names, rows.num_rows) == (["name"], 500)
     assert needed <= table.snapshot.traffic().bytes - before < needed + 30_000 < 2 * needed + 30_000
 
 
@@ -153,14 +153,14 @@ def test_parquet_files_unite_by_name_and_folders_are_columns(tmp_path):
         (tmp_path / name).parent.mkdir()
         pq.write_table(pa.table(rows), tmp_path / f"{name}.parquet")
 
-    found = whyscan.open(str(tmp_path)).plan("k > 0").to_arrow()
+    actual = whyscan.open(str(tmp_path)).plan("k > 0").to_arrow()
 
-    assert sorted(found.to_pylist(), key=str) == [
+    assert sorted(actual.to_pylist(), key=str) == [
         {"x": 1, "old": "o", "l": None, "k": 1},
         {"x": 2, "old": None, "l": [1, 2], "k": 2},
     ]
-    assert found.schema.field("x").type == pa.int64()
-    assert found.schema.field("k").type == pa.int32()
+    assert actual.schema.field("x").type == pa.int64()
+    assert actual.schema.field("k").type == pa.int32()
 
 
 def test_a_member_of_a_struct_is_read_alone(tmp_path):
@@ -215,8 +215,8 @@ def test_what_only_duckdb_can_say_is_asked_over_one_connection(tmp_path, monkeyp
     connect = duckdb.connect
     monkeypatch.setattr(duckdb, "connect", lambda **how: made.append(how) or connect(**how))
 
-    found = plan.to_arrow()
+    actual = plan.to_arrow()
 
     expected = [row for row in rows.to_pylist() if len(row["s"]) == 3 and row["s"][2] == "7"]
-    assert found.to_pylist() == expected
+    assert actual.to_pylist() == expected
     assert len(made) == 1

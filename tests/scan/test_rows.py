@@ -32,7 +32,7 @@ def conjuncts(expression):
 
 def answers(example: Example):
     """Whether each row matches, None where somebody has to say that he cannot tell."""
-    everything = [row for held in example.world.rows for row in held]
+    everything = [row for container in example.world.rows for row in container]
     columns = {
         Column(path, kind): [row[path] for row in everything]
         for path, kind in example.world.schema.items()
@@ -51,11 +51,11 @@ def answers(example: Example):
 def test_a_row_matches_only_if_the_predicate_can_be_true_of_it_and_stays_out_only_if_it_can_not(
     example,
 ):
-    found = answers(example)
-    if found is None:
+    outcomes = answers(example)
+    if outcomes is None:
         return
-    told = [may for held in example.possible() for may in held]
-    for matches, may in zip(found, told, strict=True):
+    allowed = [may for container in example.possible() for may in container]
+    for matches, may in zip(outcomes, allowed, strict=True):
         # An empty set: the oracle does not know the function.
         assert not may or (True in may if matches else may - {True}), (matches, may)
 
@@ -91,21 +91,21 @@ SCHEMA = Schema(tuple(Field(column.path[0], column.type) for column in COLUMNS))
 @pytest.mark.parametrize("times", [1, 5000])
 def test_rows_match_as_in_spark_or_it_is_said_that_nobody_can_tell(sql, expected, times):
     rows = rows_of({column: values * times for column, values in COLUMNS.items()})
-    asked = [conjunct.expression for conjunct in bind(sql, SCHEMA).conjuncts]
+    conditions = [conjunct.expression for conjunct in bind(sql, SCHEMA).conjuncts]
 
     if expected is None:
         with pytest.raises(EvaluationProblem, match="cannot evaluate"):
-            matching(asked, rows)
+            matching(conditions, rows)
     else:
-        assert matching(asked, rows).tolist() == expected * times
+        assert matching(conditions, rows).tolist() == expected * times
 
 
 def test_the_error_names_the_part_that_cannot_be_evaluated():
     rows = rows_of(COLUMNS)
-    asked = [c.expression for c in bind("n > -9 AND (s = 'a' OR 1 / n > 4)", SCHEMA).conjuncts]
+    conditions = [c.expression for c in bind("n > -9 AND (s = 'a' OR 1 / n > 4)", SCHEMA).conjuncts]
 
     with pytest.raises(EvaluationProblem, match=r"1.0D / CAST\(n AS DOUBLE\) > 4.0D on the"):
-        matching(asked, rows)
+        matching(conditions, rows)
 
 
 @tried(200)
@@ -113,7 +113,7 @@ def test_the_error_names_the_part_that_cannot_be_evaluated():
 def test_looking_at_distinct_values_once_changes_nothing(example):
     """Thousands of the same rows are judged as one of each."""
     once = answers(example)
-    everything = [row for held in example.world.rows for row in held]
+    everything = [row for container in example.world.rows for row in container]
     if not everything:
         return
     columns = {
@@ -121,8 +121,8 @@ def test_looking_at_distinct_values_once_changes_nothing(example):
         for path, kind in example.world.schema.items()
     }
     try:
-        found = matching(conjuncts(example.predicate), rows_of(columns, example.world.zone))
+        matched = matching(conjuncts(example.predicate), rows_of(columns, example.world.zone))
     except EvaluationProblem:
         assert once is None
     else:
-        assert found[: len(everything)].tolist() == once
+        assert matched[: len(everything)].tolist() == once

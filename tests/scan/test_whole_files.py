@@ -29,7 +29,7 @@ NUMBER = "row"
 
 
 @st.composite
-def asked(draw: Any) -> tuple[Example, str, Dice]:
+def questions(draw: Any) -> tuple[Example, str, Dice]:
     """A world, some of whose columns are members of a struct, and a predicate as text."""
     dice = Dice(draw)
     flat = any_world(dice)
@@ -37,8 +37,8 @@ def asked(draw: Any) -> tuple[Example, str, Dice]:
     world = replace(
         flat,
         schema={names[path]: kind for path, kind in flat.schema.items()},
-        rows=tuple(tuple({names[p]: v for p, v in r.items()} for r in held) for held in flat.rows),
-        told=(),
+        rows=tuple(tuple({names[p]: v for p, v in r.items()} for r in rows) for rows in flat.rows),
+        statistics=(),
     )
     predicate = Maker(dice, world, certain=True).predicate(3)
     try:
@@ -50,25 +50,27 @@ def asked(draw: Any) -> tuple[Example, str, Dice]:
 
 def tables(world: World) -> list[pa.Table]:
     """A table for each container; rows are numbered through. A struct of NULLs alone is NULL."""
-    found, first = [], 0
-    for held in world.rows:
-        columns = {NUMBER: pa.array(range(first, first + len(held)), pa.int64())}
+    tables_of_rows, first = [], 0
+    for container in world.rows:
+        columns = {NUMBER: pa.array(range(first, first + len(container)), pa.int64())}
         inner = {}
         for path, kind in world.schema.items():
-            values = to_read_type(arrow.array([row[path] for row in held], kind), result_type(kind))
+            values = to_read_type(
+                arrow.array([row[path] for row in container], kind), result_type(kind)
+            )
             (inner if len(path) > 1 else columns)[path[-1]] = values
         if inner:
-            nothing = [all(row[p] is None for p in world.schema if len(p) > 1) for row in held]
+            nothing = [all(row[p] is None for p in world.schema if len(p) > 1) for row in container]
             columns["s"] = pa.StructArray.from_arrays(
                 [*inner.values()], [*inner], mask=pa.array(nothing, pa.bool_())
             )
-        found.append(pa.table(columns))
-        first += len(held)
-    return found
+        tables_of_rows.append(pa.table(columns))
+        first += len(container)
+    return tables_of_rows
 
 
-def written(folder: Path, held: list[pa.Table], dice: Dice) -> None:
-    for at, table in enumerate(held):
+def written(folder: Path, parts: list[pa.Table], dice: Dice) -> None:
+    for at, table in enumerate(parts):
         pq.write_table(
             table,
             folder / f"{at}.parquet",
@@ -80,25 +82,25 @@ def written(folder: Path, held: list[pa.Table], dice: Dice) -> None:
 
 
 @tried(150)
-@given(asked())
+@given(questions())
 def test_the_rows_of_files_are_those_that_brute_force_finds(question):
     example, text, dice = question
     world = example.world
-    held = tables(world)
-    whole = pa.concat_tables(held)
+    parts = tables(world)
+    whole = pa.concat_tables(parts)
     shown = [NUMBER, *(n for n in whole.column_names[1:] if dice.one_in(2))]
     with tempfile.TemporaryDirectory() as folder:
-        written(Path(folder), held, dice)
+        written(Path(folder), parts, dice)
         table = whyscan.open(folder)
         try:
-            found = table.plan(text, select=shown, timezone=world.zone).to_arrow()
+            rows = table.plan(text, select=shown, timezone=world.zone).to_arrow()
         except EvaluationProblem:
             assume(condition=False)
-    numbers = found.column(NUMBER).to_pylist()
+    numbers = rows.column(NUMBER).to_pylist()
     assert len(numbers) == len(set(numbers))
-    told = [may for each in example.possible() for may in each]
-    for number, may in enumerate(told):
+    allowed = [may for each in example.possible() for may in each]
+    for number, may in enumerate(allowed):
         matches = number in numbers
         # An empty set: the oracle does not know the function.
         assert not may or (True in may if matches else may - {True}), (number, may, text)
-    assert counted(found) == counted(whole.select(shown).take(pa.array(numbers, pa.int64())))
+    assert counted(rows) == counted(whole.select(shown).take(pa.array(numbers, pa.int64())))

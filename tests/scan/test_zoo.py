@@ -98,28 +98,28 @@ def rows_of(table: str) -> pa.Table:
 
 @pytest.mark.parametrize("table", [t for t in every if t not in WITHOUT_DATA] or [skipped])
 def test_a_table_is_read_with_the_rows_that_it_has(table):
-    found, expected = rows_of(table), expected_of(table)
+    actual, expected = rows_of(table), expected_of(table)
     if expected is not None:
-        shown = expected.select(found.column_names) if expected.num_rows else found.slice(0, 0)
-        assert difference(found, shown) == ""
+        shown = expected.select(actual.column_names) if expected.num_rows else actual.slice(0, 0)
+        assert difference(actual, shown) == ""
         return
     plan = plan_of(table)
     if plan.summary.rows_total is not None and table not in LYING:
         deleted = plan.evidence.files.deleted
         live = plan.summary.rows_total - (0 if deleted is None else sum(deleted.to_pylist()))
-        assert found.num_rows == AFTER_DELETES.get(table, live)
+        assert actual.num_rows == AFTER_DELETES.get(table, live)
 
 
 @pytest.mark.parametrize("table", [t for t in every if t not in WITHOUT_DATA] or [skipped])
 def test_delta_rs_and_pyiceberg_read_the_same_rows(table):
     # delta-rs takes a wall clock in a partition value for UTC, wherever it was written.
-    found = opened(table).plan("true").to_arrow() if table in ZONES else rows_of(table)
+    rows = opened(table).plan("true").to_arrow() if table in ZONES else rows_of(table)
     theirs = read_by_peer(table)
     if table in READ_AS_NULL:
         assert all(column.null_count == len(column) > 0 for column in theirs.columns)
-        assert found.num_rows == theirs.num_rows
+        assert rows.num_rows == theirs.num_rows
         return
-    assert difference(found, theirs.select(found.column_names)) == ""
+    assert difference(rows, theirs.select(rows.column_names)) == ""
 
 
 def read_by_peer(table: str) -> pa.Table:
@@ -128,10 +128,10 @@ def read_by_peer(table: str) -> pa.Table:
     try:
         return read(ZOO / table)
     except (DeltaError, pa.ArrowException, ResolveError, OSError, ValueError) as error:
-        known = re.search(CANNOT, str(error))
-        if known is None:
+        expected_error = re.search(CANNOT, str(error))
+        if expected_error is None:
             raise
-        pytest.skip(known[0])
+        pytest.skip(expected_error[0])
 
 
 @pytest.mark.parametrize("table", sorted(WITHOUT_DATA & set(every)) or [skipped])
@@ -147,7 +147,7 @@ def test_a_missing_data_file_is_named(table):
 )
 def test_what_a_predicate_and_its_opposites_read_is_the_whole_table(table):
     """By a value of a plain column: matching, not matching, NULL."""
-    asked, whole = opened(table), rows_of(table)
+    source, whole = opened(table), rows_of(table)
     for field in [f for f in whole.schema if is_plain(f)][:1]:
         values = whole.column(field.name).drop_null()
         if not len(values):
@@ -157,7 +157,7 @@ def test_what_a_predicate_and_its_opposites_read_is_the_whole_table(table):
         name = f"`{field.name}`"
         parts = [f"{name} <= {text}", f"NOT {name} <= {text}", f"{name} IS NULL"]
         zone = ZONES.get(table, "UTC")
-        read = [asked.plan(sql, timezone=zone).to_arrow() for sql in parts]
+        read = [source.plan(sql, timezone=zone).to_arrow() for sql in parts]
         assert difference(pa.concat_tables(read), whole) == "", field.name
         assert read[0].num_rows, field.name
 

@@ -31,8 +31,8 @@ class Moved(PyArrowFileIO):
 
     def new_input(self, location: str) -> InputFile:
         for part in ("metadata", "data"):
-            _, found, below = location.rpartition(f"/{part}/")
-            if found:
+            _, separator, below = location.rpartition(f"/{part}/")
+            if separator:
                 return super().new_input(str(self.folder / part / below))
         raise ValueError(location)
 

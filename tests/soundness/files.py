@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from oracle.errors import Unsupported
 from oracle.rows import possible
-from oracle.tables import Told, World, exact
+from oracle.tables import RecordedStatistics, World, exact
 from whyscan.predicate.binding.bind import bind
 from whyscan.predicate.syntax.session import Session
 from whyscan.pruning.evaluate import evaluate
@@ -30,7 +30,7 @@ class File:
 
     types: Mapping[str, Type]
     columns: Mapping[str, list[Any]]
-    told: Mapping[str, Told] = field(default_factory=dict)
+    statistics: Mapping[str, RecordedStatistics] = field(default_factory=dict)
     zone: str = "UTC"
     counted: bool = True
 
@@ -38,11 +38,11 @@ class File:
         schema = {(name,): kind for name, kind in self.types.items()}
         columns = zip(*self.columns.values(), strict=True)
         rows = tuple(dict(zip(schema, values, strict=True)) for values in columns)
-        told = {
-            (name,): self.told.get(name, exact(kind, self.columns[name]))
+        statistics = {
+            (name,): self.statistics.get(name, exact(kind, self.columns[name]))
             for name, kind in self.types.items()
         }
-        return World(schema, (rows,), (told,), (self.counted,), self.zone)
+        return World(schema, (rows,), (statistics,), (self.counted,), self.zone)
 
     def bound(self, sql: str) -> Expression:
         schema = Schema(tuple(Field(name, kind) for name, kind in self.types.items()))
@@ -51,8 +51,8 @@ class File:
     def verdict(self, sql: str) -> Verdict:
         """The verdict, once the rows have agreed that it is none that loses or adds one."""
         world, expression = self.world(), self.bound(sql)
-        found = evaluate(expression, world.containers(), zone_named(self.zone))
-        verdict = Verdict(verdicts(found, 1)[0].as_py())
+        truth = evaluate(expression, world.containers(), zone_named(self.zone))
+        verdict = Verdict(verdicts(truth, 1)[0].as_py())
         for row in world.rows[0]:
             try:
                 answers = possible(expression, row, self.zone)
@@ -63,9 +63,9 @@ class File:
         return verdict
 
 
-def column(kind: Type, values: list[Any], told: Told | None = None) -> File:
+def column(kind: Type, values: list[Any], statistics: RecordedStatistics | None = None) -> File:
     """A file of one column, `x`."""
-    return File({"x": kind}, {"x": values}, {} if told is None else {"x": told})
+    return File({"x": kind}, {"x": values}, {} if statistics is None else {"x": statistics})
 
 
 def pair(a: tuple[Type, list[Any]], b: tuple[Type, list[Any]]) -> File:
@@ -73,7 +73,7 @@ def pair(a: tuple[Type, list[Any]], b: tuple[Type, list[Any]]) -> File:
     return File({"x": a[0], "y": b[0]}, {"x": a[1], "y": b[1]})
 
 
-def told(file: File, **changes: Any) -> File:
+def with_statistics(file: File, **changes: Any) -> File:
     """The same rows, and something else said about `x`."""
-    (truth,) = file.world().told
-    return replace(file, told={"x": replace(truth[("x",)], **changes)})
+    (truth,) = file.world().statistics
+    return replace(file, statistics={"x": replace(truth[("x",)], **changes)})

@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from oracle.clock import DAY, MICROS, days_of
-from oracle.tables import Told
+from oracle.tables import RecordedStatistics
 from oracle.values import FRACTION, NANOS
-from soundness.files import ALL, NONE, SOME, File, column, pair, told
+from soundness.files import ALL, NONE, SOME, File, column, pair, with_statistics
 from whyscan.tree.types import (
     BIGINT,
     BINARY,
@@ -62,7 +62,7 @@ def instant(year: int, month: int, day: int, seconds: float = 0) -> int:
 
 
 # Statistics of a writer that skips NaN: the bounds speak of the rest, and NaN is in doubt.
-ONE_AND_NAN = told(column(DOUBLE, [1.0, NAN]), nan=True)
+ONE_AND_NAN = with_statistics(column(DOUBLE, [1.0, NAN]), nan=True)
 
 NAN_CASES = [
     Case(
@@ -73,22 +73,22 @@ NAN_CASES = [
     Case("a4_one_value_and_nan_is_not_all", ONE_AND_NAN, {"x = 1.0": SOME, "x <= 1": SOME}),
     Case(
         "a6_a_nan_minimum_is_no_bound",
-        told(column(DOUBLE, [2.0, 5.0, NAN]), lower=NAN, upper=5.0),
+        with_statistics(column(DOUBLE, [2.0, 5.0, NAN]), lower=NAN, upper=5.0),
         {"x < 3": SOME, "x < 10": SOME, "x = 2": SOME},
     ),
     Case(
         "a8_two_nan_bounds_say_nothing",
-        told(column(DOUBLE, [NAN, 1.0, 7.0]), lower=NAN, upper=NAN),
+        with_statistics(column(DOUBLE, [NAN, 1.0, 7.0]), lower=NAN, upper=NAN),
         {"x < 3": SOME, "x > 3": SOME, "x = 7": SOME, "x IN (1, 2)": SOME},
     ),
     Case(
         "a10_a_nan_maximum_proves_no_not_in",
-        told(column(DOUBLE, [1.0, NAN]), upper=NAN),
+        with_statistics(column(DOUBLE, [1.0, NAN]), upper=NAN),
         {"x NOT IN (1, 2)": SOME, "x NOT IN (3, 4)": SOME, "x >= 1": ALL},
     ),
     Case(
         "a12_a_chunk_that_began_with_nan",
-        told(column(DOUBLE, [NAN, 1.0, 2.0]), lower=NAN, upper=NAN, nan=False),
+        with_statistics(column(DOUBLE, [NAN, 1.0, 2.0]), lower=NAN, upper=NAN, nan=False),
         {"x = 2": SOME, "x > 5": SOME, "x < 5": SOME},
     ),
     Case(
@@ -103,7 +103,7 @@ NAN_CASES = [
     ),
     Case(
         "a16_in_doubt_only_what_nan_cannot_be_prunes",
-        told(column(DOUBLE, [1.0, 2.0]), nan=True),
+        with_statistics(column(DOUBLE, [1.0, 2.0]), nan=True),
         {"x > 5": SOME, "x >= 5": SOME, "x < 0": NONE, "x = 5": NONE, "x IN (5, 6)": NONE,
          "x BETWEEN 5 AND 6": NONE, "x = double('NaN')": SOME, "NOT x < 5": SOME},
     ),
@@ -123,7 +123,7 @@ ZERO_CASES = [
     Case("b2_seven_is_neither", column(DOUBLE, [7.5]), {"x = 0.0": NONE, "x = -0.0D": NONE}),
     Case(
         "b4_a_zero_minimum_read_as_negative_zero",
-        told(column(DOUBLE, [0.0, 1.0]), lower=-0.0),
+        with_statistics(column(DOUBLE, [0.0, 1.0]), lower=-0.0),
         {"x >= 0": ALL, "x = 0": SOME, "x < 0": NONE},
     ),
     Case(
@@ -142,22 +142,26 @@ LONG = "a" * 15
 TEXT_CASES = [
     Case(
         "c2_an_upper_bound_rounded_up",
-        told(column(BINARY, [b"a" * 20]), lower=b"a" * 16, upper=b"a" * 15 + b"b"),
+        with_statistics(column(BINARY, [b"a" * 20]), lower=b"a" * 16, upper=b"a" * 15 + b"b"),
         {f"x > X'{(b'a' * 16).hex()}'": SOME, f"x > X'{b'b'.hex()}'": NONE},
     ),
     Case(
         "c4_the_gap_of_surrogates",
-        told(column(STRING, [LONG + "\ud7ffx"]), lower=LONG + "\ud7ff", upper=LONG + "\ue000"),
+        with_statistics(
+            column(STRING, [LONG + "\ud7ffx"]), lower=LONG + "\ud7ff", upper=LONG + "\ue000"
+        ),
         {f"x = '{LONG}\ud7ffx'": SOME, f"x >= '{LONG}\ue001'": NONE, f"x LIKE '{LONG}%'": ALL},
     ),
     Case(
         "c6_no_upper_bound_exists",
-        told(column(STRING, ["\U0010ffff" * 16 + "a"]), lower="\U0010ffff" * 16, upper=None),
+        with_statistics(
+            column(STRING, ["\U0010ffff" * 16 + "a"]), lower="\U0010ffff" * 16, upper=None
+        ),
         {"x > 'z'": ALL, "x = 'a'": NONE, "x > '\U0010ffff\U0010ffff'": ALL},
     ),
     Case(
         "c8_a_bound_of_trailing_bytes",
-        told(column(BINARY, [b"A\xff\xff\x01"]), lower=b"A\xff", upper=b"B"),
+        with_statistics(column(BINARY, [b"A\xff\xff\x01"]), lower=b"A\xff", upper=b"B"),
         {"x = X'41FFFF01'": SOME, "x > X'42'": NONE, "x < X'41FF'": NONE},
     ),
     Case(
@@ -177,12 +181,12 @@ TEXT_CASES = [
     ),
     Case(
         "c20_a_bound_is_not_a_value",
-        told(column(STRING, ["A123456789"]), lower="A1234567", upper="A1234568"),
+        with_statistics(column(STRING, ["A123456789"]), lower="A1234567", upper="A1234568"),
         {"x = 'A1234567'": SOME, "x > 'A1234567'": SOME, "x >= 'A1234567'": ALL},
     ),
     Case(
         "c22_two_cut_bounds_that_meet_are_no_point",
-        told(column(STRING, ["ab1", "ab2"]), lower="ab", upper="ac"),
+        with_statistics(column(STRING, ["ab1", "ab2"]), lower="ab", upper="ac"),
         {"x = 'ab'": SOME, "x <> 'ab'": SOME, "x LIKE 'ab%'": SOME},
     ),
     Case(
@@ -237,7 +241,9 @@ INTEGER_CASES = [
 DECIMAL_CASES = [
     Case(
         "e2_bounds_that_cross_are_dropped",
-        told(column(DecimalType(38, 0), [Decimal(7)]), lower=Decimal(9), upper=Decimal(2)),
+        with_statistics(
+            column(DecimalType(38, 0), [Decimal(7)]), lower=Decimal(9), upper=Decimal(2)
+        ),
         {"x = 7": SOME, "x > 100": SOME},
     ),
     Case(
@@ -321,23 +327,23 @@ NULL_CASES = [
     ),
     Case(
         "i6_a_list_with_null_and_no_null_count",
-        told(column(INT, [1, None]), nulls=None),
+        with_statistics(column(INT, [1, None]), nulls=None),
         {"x IN (1, NULL)": SOME, "x IN (7, NULL)": NONE, "x NOT IN (7, NULL)": NONE,
          "(x IN (7, NULL)) IS NULL": ALL},
     ),
     Case(
         "i8_a_missing_null_count_is_not_zero",
-        told(column(INT, [1, None]), nulls=None),
+        with_statistics(column(INT, [1, None]), nulls=None),
         {"x IS NULL": SOME, "x IS NOT NULL": SOME, "x >= 1": SOME},
     ),
     Case(
         "i10_nothing_known_of_a_new_column",
-        column(INT, [None], Told()),
+        column(INT, [None], RecordedStatistics()),
         {"x IS NULL": SOME, "x <=> NULL": SOME, "x = 1": SOME},
     ),
     Case(
         "i12_a_file_with_bounds_alone",
-        told(column(INT, [3, None, 5]), nulls=None),
+        with_statistics(column(INT, [3, None, 5]), nulls=None),
         {"x IS NULL": SOME, "x = 9": NONE},
     ),
     Case(
@@ -348,7 +354,7 @@ NULL_CASES = [
     Case("i16_nulls_are_no_matches", column(INT, [1, None]), {"x = 1": SOME, "NOT x <> 1": SOME}),
     Case(
         "i20_no_null_count_proves_no_all",
-        told(column(INT, [5, 6]), nulls=None),
+        with_statistics(column(INT, [5, 6]), nulls=None),
         {"x > 1": SOME, "x IN (5, 6)": SOME, "x IS NOT NULL": SOME},
     ),
     Case(
@@ -378,7 +384,7 @@ NULL_CASES = [
     Case(
         "i32_one_side_unknown",
         File(
-            {"x": INT, "y": INT}, {"x": [1, 2], "y": [1, None]}, {"y": Told()}
+            {"x": INT, "y": INT}, {"x": [1, 2], "y": [1, None]}, {"y": RecordedStatistics()}
         ),
         {"x > 5 AND y = 1": NONE, "x > 5 OR y = 1": SOME, "x < 5 OR y = 1": ALL,
          "x < 5 AND y = 1": SOME},
@@ -467,7 +473,7 @@ SHAPE_CASES = [
     ),
     Case(
         "k2_a_column_that_no_statistic_mentions",
-        File({"x": INT, "y": INT}, {"x": [1], "y": [2]}, {"y": Told()}),
+        File({"x": INT, "y": INT}, {"x": [1], "y": [2]}, {"y": RecordedStatistics()}),
         {"y = 2": SOME, "x = 1 AND y = 2": SOME, "x = 2 AND y = 2": NONE},
     ),
     Case(
@@ -477,12 +483,12 @@ SHAPE_CASES = [
     ),
     Case(
         "l4_inverted_bounds_are_ignored",
-        told(column(INT, [1, 499, 800]), lower=800, upper=1),
+        with_statistics(column(INT, [1, 499, 800]), lower=800, upper=1),
         {"x < 500": SOME, "x = 900": SOME},
     ),
     Case(
         "l8_more_nulls_than_rows",
-        told(column(INT, [1, None]), nulls=3),
+        with_statistics(column(INT, [1, None]), nulls=3),
         {"x = 1": SOME, "x IS NULL": SOME, "x = 9": SOME},
     ),
     Case(

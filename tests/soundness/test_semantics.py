@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from oracle.clock import DAY, MICROS, days_of
-from oracle.tables import Told
-from soundness.files import ALL, NONE, SOME, File, column, told
+from oracle.tables import RecordedStatistics
+from soundness.files import ALL, NONE, SOME, File, column, with_statistics
 from whyscan.pruning.containers import ColumnStatistics, checked
 from whyscan.pruning.mask import materialise
 from whyscan.tree import arrow
@@ -23,7 +23,7 @@ MINUTE = 60 * MICROS
 @pytest.mark.parametrize("sql", ["x = 1", "x IS NULL", "TRUE", "x <=> NULL", "rand() < 2"])
 def test_a_file_without_rows_is_none_for_every_predicate(sql):
     assert column(INT, []).verdict(sql) is NONE
-    assert column(INT, [], Told(lower=1, upper=1, nulls=0)).verdict(sql) is NONE
+    assert column(INT, [], RecordedStatistics(lower=1, upper=1, nulls=0)).verdict(sql) is NONE
 
 
 def test_all_null_is_no_value():
@@ -127,13 +127,13 @@ def test_lower_may_leave_the_range_of_its_argument():
     assert words.verdict("lower(x) < 'apple'") is SOME
 
 
-DOUBTED = told(column(DOUBLE, [1.0, 2.0]), nan=True)
+DOUBTED = with_statistics(column(DOUBLE, [1.0, 2.0]), nan=True)
 
 
 @pytest.mark.parametrize("sql", ["x > 5", "x >= 5", "x NOT IN (1, 2)", "x <> 1"])
 def test_possible_nan_keeps_what_it_would_match(sql):
-    held = replace(DOUBTED, columns={"x": [1.0, math.nan]})
-    assert held.verdict(sql) is SOME
+    doubted = replace(DOUBTED, columns={"x": [1.0, math.nan]})
+    assert doubted.verdict(sql) is SOME
 
 
 @pytest.mark.parametrize("sql", ["x < 1", "x <= 0", "x = 5", "x IN (5, 6)", "x BETWEEN 5 AND 9"])
@@ -142,10 +142,10 @@ def test_possible_nan_costs_nothing_where_it_cannot_match(sql):
 
 
 def test_a_maximum_of_nan_says_that_nan_may_be_there_and_nothing_else():
-    held = told(column(DOUBLE, [1.0, math.nan]), upper=math.nan, nan=False)
-    assert held.verdict("x > 5") is SOME
-    assert held.verdict("x < 1") is NONE
-    assert held.verdict("x = double('NaN')") is SOME
+    doubted = with_statistics(column(DOUBLE, [1.0, math.nan]), upper=math.nan, nan=False)
+    assert doubted.verdict("x > 5") is SOME
+    assert doubted.verdict("x < 1") is NONE
+    assert doubted.verdict("x = double('NaN')") is SOME
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ class Partition:
     transform: Transform
     source: Type
     value: Any
-    stored: Type
+    partition_type: Type
     verdicts: dict[str, Verdict]
 
 
@@ -130,7 +130,9 @@ PARTITIONS = [
     ],
 )
 def test_case(case, sql):
-    values = of_partition_values(case.stored, arrow.array([case.value], case.stored))
+    values = of_partition_values(
+        case.partition_type, arrow.array([case.value], case.partition_type)
+    )
     interval = partition_interval(case.transform, case.source, values)
     containers = Containers(1, pa.array([1]), partition={("x",): interval})
     assert verdict(sql, case.source, containers) is case.verdicts[sql]
@@ -144,8 +146,8 @@ def verdict(sql: str, source: Type, containers: Containers) -> Verdict:
 def test_g16_a_bucket_of_nanoseconds_is_that_of_its_microseconds():
     micros = instant(2024, 3, 1)
     expected = forward(Bucket(16), TIMESTAMP, arrow.array([micros, -1], TIMESTAMP))
-    found = forward(Bucket(16), NANOS, arrow.array([micros * 1000 + 999, -1], NANOS))
-    assert found.to_pylist() == expected.to_pylist()
+    numbers = forward(Bucket(16), NANOS, arrow.array([micros * 1000 + 999, -1], NANOS))
+    assert numbers.to_pylist() == expected.to_pylist()
 
 
 def test_g22_equality_on_a_bucketed_column_keeps_one_bucket():
@@ -155,4 +157,4 @@ def test_g22_equality_on_a_bucketed_column_keeps_one_bucket():
     containers = Containers(512, pa.array([1] * 512), buckets=(buckets,))
     bound = File({"x": BIGINT}, {"x": []}).bound("x = 42")
     kept = verdicts(evaluate(bound, containers, zone("UTC")), 512).to_pylist()
-    assert [index for index, found in enumerate(kept) if found] == [number]
+    assert [index for index, is_kept in enumerate(kept) if is_kept] == [number]

@@ -40,12 +40,12 @@ def main(address, folder):
             lambda: parted(spark, table, "x > 31"),
         ),
     }
-    found = {name: told(question) for name, question in questions.items()}
+    outcomes = {name: outcome_of(question) for name, question in questions.items()}
     spark.stop()
-    return found
+    return outcomes
 
 
-def told(question):
+def outcome_of(question):
     try:
         return question()
     except Exception as error:  # noqa: BLE001 - whatever it is, it is told
@@ -80,8 +80,8 @@ def written(spark, where, output):
 
 
 def audited(spark, workload, where):
-    found = whyscan.spark.audit(spark, workload, {"t": where}).to_dict()
-    return {q["sql"]: q["tables"][0]["levels"][0]["kept"] for q in found["queries"]}
+    audited = whyscan.spark.audit(spark, workload, {"t": where}).to_dict()
+    return {q["sql"]: q["tables"][0]["levels"][0]["kept"] for q in audited["queries"]}
 
 
 def after(first, then):

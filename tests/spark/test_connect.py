@@ -95,8 +95,8 @@ def wait_for(process, port, log):
     while time.monotonic() < until:
         if process.poll() is not None:
             pytest.fail(f"the server ended: {log.read_text()[-2000:]}")
-        with closing(socket.socket()) as asked:
-            if asked.connect_ex(("127.0.0.1", port)) == 0:
+        with closing(socket.socket()) as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
                 return
         time.sleep(0.2)
     pytest.fail("the server did not start")
@@ -111,45 +111,45 @@ def ran(program, server, folder):
 
 
 @pytest.fixture(scope="module")
-def found(server, folder):
+def outcomes(server, folder):
     return ran(PROGRAM, server, folder)
 
 
-def test_tables_are_planned_by_the_servers_executors(found):
-    assert found["in parts"] == found["as people ask"] == found["one process"]
+def test_tables_are_planned_by_the_servers_executors(outcomes):
+    assert outcomes["in parts"] == outcomes["as people ask"] == outcomes["one process"]
 
 
-def test_the_source_and_one_frame_filtered_two_ways(found):
-    assert found["source"] == [[30, 45], 1, 12]
-    kind, line, _ = found["wrong load"]
+def test_the_source_and_one_frame_filtered_two_ways(outcomes):
+    assert outcomes["source"] == [[30, 45], 1, 12]
+    kind, line, _ = outcomes["wrong load"]
     assert kind == "AnalysisException"
     assert "whyscan.errors.UnknownColumn: unknown column 'nope' (the columns are" in line
 
 
-def test_every_stage_of_the_pipeline(found):
-    assert found["inventory"] == 9
-    assert found["written"] == "unchanged"
-    assert list(found["audit"].values()) == [6, 4]
-    assert found["verify"] == 0
-    assert found["workload"] == 2
+def test_every_stage_of_the_pipeline(outcomes):
+    assert outcomes["inventory"] == 9
+    assert outcomes["written"] == "unchanged"
+    assert list(outcomes["audit"].values()) == [6, 4]
+    assert outcomes["verify"] == 0
+    assert outcomes["workload"] == 2
 
 
-def test_a_plan_made_here_is_read_there(found):
+def test_a_plan_made_here_is_read_there(outcomes):
     expected = [x for at in range(9) for x in (at * 10, at * 10 + 5) if x > 30]
-    assert found["read"] == found["plan"] == expected
-    assert found["no rows"] == []
-    assert found["reader"] == "whyscan"
+    assert outcomes["read"] == outcomes["plan"] == expected
+    assert outcomes["no rows"] == []
+    assert outcomes["reader"] == "whyscan"
 
 
-def test_a_frame_of_the_server_is_refused_with_the_way_that_works(found):
-    kind, line, hint = found["frame"]
+def test_a_frame_of_the_server_is_refused_with_the_way_that_works(outcomes):
+    kind, line, hint = outcomes["frame"]
     assert kind == "UsageError"
     assert "Spark Connect" in line
     assert "explain_sql" in hint
 
 
-def test_an_error_of_an_executor_is_the_one_line_that_it_was(found):
-    kind, line, _ = found["corrupt"]
+def test_an_error_of_an_executor_is_the_one_line_that_it_was(outcomes):
+    kind, line, _ = outcomes["corrupt"]
     assert kind == "CorruptFile"
     assert "1.parquet" in line
     assert "\n" not in line

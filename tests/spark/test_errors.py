@@ -40,18 +40,18 @@ def test_an_error_is_the_same_behind_one_line_of_text(error: WhyscanError) -> No
 def test_every_class_of_ours_is_known_by_its_name() -> None:
     for kind in vars(errors).values():
         if isinstance(kind, type) and issubclass(kind, WhyscanError):
-            told = from_text(f'{{"class": "{kind.__name__}", "message": "m", "hint": null}}')
-            assert type(told) is kind
-            assert told.exit_code == kind.exit_code
+            carried = from_text(f'{{"class": "{kind.__name__}", "message": "m", "hint": null}}')
+            assert type(carried) is kind
+            assert carried.exit_code == kind.exit_code
 
 
 def test_one_that_nobody_carried_is_found_in_the_traceback() -> None:
     text = (
         'Traceback (most recent call last):\n  File "x", line 1\nwhyscan.errors.StorageError: no\n'
     )
-    found = of_spark(RuntimeError(text))
-    assert isinstance(found, StorageError)
-    assert found.message == "no"
+    error = of_spark(RuntimeError(text))
+    assert isinstance(error, StorageError)
+    assert error.message == "no"
 
 
 @pytest.mark.parametrize(
@@ -94,9 +94,9 @@ def test_an_executors_error_reaches_the_driver_with_its_class_and_its_hint(
         yield from batches
         raise ZeroDivisionError("by nothing")
 
-    with pytest.raises(CorruptFile) as found:
+    with pytest.raises(CorruptFile) as caught:
         run(corrupt)
-    assert found.value.message == "cannot read m-7.avro: it ends too soon"
-    assert (found.value.path, found.value.hint) == ("m-7.avro", "restore it")
+    assert caught.value.message == "cannot read m-7.avro: it ends too soon"
+    assert (caught.value.path, caught.value.hint) == ("m-7.avro", "restore it")
     with pytest.raises(WhyscanError, match="Spark failed: ZeroDivisionError: by nothing"):
         run(divides)

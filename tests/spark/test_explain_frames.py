@@ -70,9 +70,9 @@ def test_joins_subqueries_and_values_of_a_run(spark, tables):
         spark=spark,
     )
 
-    told = {scan.name: scan for scan in report.scans}
-    assert set(told) == {str(tables["hive"][0]), "ice.frames.t", str(delta)}
-    hive, ice, nested = (told[n] for n in (str(tables["hive"][0]), "ice.frames.t", str(delta)))
+    scans = {scan.name: scan for scan in report.scans}
+    assert set(scans) == {str(tables["hive"][0]), "ice.frames.t", str(delta)}
+    hive, ice, nested = (scans[n] for n in (str(tables["hive"][0]), "ice.frames.t", str(delta)))
     assert "day > DATE '2024-01-02'" in {one.sql for one in hive.placed}
     assert [stayed.why for stayed in hive.above] == ["its values are known when the query runs"]
     # Iceberg took this one out of Spark's plan.
@@ -99,7 +99,7 @@ def test_an_earlier_version_is_explained_as_it_was(spark, tmp_path):
 
 def test_what_is_no_table_of_files_is_said_to_be_left_out(spark, tables, tmp_path):
     spark.range(3).write.json(str(tmp_path / "j"))
-    held = spark.read.json(str(tmp_path / "j")).cache()
+    cached = spark.read.json(str(tmp_path / "j")).cache()
     query = (
         spark.read.json(str(tmp_path / "j"))
         .join(spark.table("hive").where("id < 3"), "id")
@@ -108,7 +108,7 @@ def test_what_is_no_table_of_files_is_said_to_be_left_out(spark, tables, tmp_pat
     )
 
     report = explain(query)
-    held.unpersist()
+    cached.unpersist()
 
     assert [scan.name for scan in report.scans] == [str(tables["hive"][0])]
     assert len(report.notes) == 2
@@ -183,16 +183,16 @@ def test_travel_in_time_is_that_of_the_statement(spark, grown):
     where, first = grown
     delta, ice = f"delta.`{where['delta']}`", "ice.frames.grown"
     tables = {ice: where["iceberg"]}
-    asked = {
+    questions = {
         f"SELECT * FROM {delta} VERSION AS OF 0 WHERE id < 7": 1,
         f"SELECT * FROM {delta} WHERE id < 7": 2,
         f"SELECT * FROM {ice} VERSION AS OF {first} WHERE id < 7": 1,
         f"SELECT * FROM {ice} VERSION AS OF 'early' WHERE id > 7": 0,
         f"SELECT * FROM {ice} WHERE id < 7": 2,
     }
-    for sql, files in asked.items():
-        found = explain(spark.sql(sql))
-        assert [len(kept(scan.plan)) for scan in found.scans] == [files], sql
-        assert kept_by_table(found) == kept_by_table(whyscan.explain_sql(sql, tables)), sql
+    for sql, files in questions.items():
+        report = explain(spark.sql(sql))
+        assert [len(kept(scan.plan)) for scan in report.scans] == [files], sql
+        assert kept_by_table(report) == kept_by_table(whyscan.explain_sql(sql, tables)), sql
     by_option = spark.read.format("delta").option("versionAsOf", 0).load(where["delta"])
     assert explain(by_option).scans[0].report.table.version == 0

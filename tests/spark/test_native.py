@@ -54,11 +54,11 @@ def with_words(words):
     ids=lambda files: next(iter(files)),
 )
 def test_plain_files_are_sparks(tmp_path, files):
-    found = chosen(write(tmp_path, files))
+    choice = chosen(write(tmp_path, files))
 
-    assert isinstance(found, NativeFiles), found
-    assert sorted(found.paths) == sorted(f"{tmp_path}/{name}" for name in files)
-    assert found.root == (str(tmp_path) if any("=" in name for name in files) else None)
+    assert isinstance(choice, NativeFiles), choice
+    assert sorted(choice.paths) == sorted(f"{tmp_path}/{name}" for name in files)
+    assert choice.root == (str(tmp_path) if any("=" in name for name in files) else None)
 
 
 NARROW = ROWS.set_column(0, "id", pa.array([1, 2], pa.int32()))
@@ -84,10 +84,10 @@ SHORT = pa.table({"t": pa.array([0, 1]).cast(pa.timestamp("ms", "UTC"))})
     ids=lambda one: one if isinstance(one, str) else next(iter(one)),
 )
 def test_a_doubt_is_a_reason_for_our_own_reader(tmp_path, files, why):
-    found = chosen(write(tmp_path, files))
+    choice = chosen(write(tmp_path, files))
 
-    assert isinstance(found, str), found
-    assert why in found
+    assert isinstance(choice, str), choice
+    assert why in choice
 
 
 def test_nothing_and_very_much_is_read_by_us(tmp_path, monkeypatch):
@@ -162,6 +162,6 @@ def iceberg(folder, kinds, files):
     ids=["the same", "renamed", "dropped and added"],
 )
 def test_columns_of_iceberg_are_found_by_name_where_their_ids_say_the_same(tmp_path, files, why):
-    found = chosen(iceberg(tmp_path, {"a": "long", "b": "long"}, files))
+    choice = chosen(iceberg(tmp_path, {"a": "long", "b": "long"}, files))
 
-    assert isinstance(found, NativeFiles) if why is None else why in found
+    assert isinstance(choice, NativeFiles) if why is None else why in choice

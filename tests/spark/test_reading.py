@@ -182,9 +182,9 @@ def test_a_table_and_a_view_of_sql(spark, tables):
         f"OPTIONS (path '{where}', predicate 'id < 3', columns 'id, day')"
     )
 
-    found = spark.sql("SELECT id FROM seen WHERE day > '2024-01-01' ORDER BY id").collect()
+    rows = spark.sql("SELECT id FROM seen WHERE day > '2024-01-01' ORDER BY id").collect()
 
-    assert [row.id for row in found] == [1, 2]
+    assert [row.id for row in rows] == [1, 2]
 
 
 def test_a_schema_of_ones_own_names_the_columns(spark, tables):
@@ -211,9 +211,9 @@ def test_a_wrong_load_ends_with_one_clear_line(spark, tables, options, line):
     with pytest.raises(AnalysisException) as caught:
         load(spark, tables["plain"][0], **options)
 
-    told = str(caught.value)
-    assert f"whyscan.errors.{line}" in told or line in told
-    assert len(told.splitlines()) < 8, told
+    message = str(caught.value)
+    assert f"whyscan.errors.{line}" in message or line in message
+    assert len(message.splitlines()) < 8, message
 
 
 def test_a_stream_is_refused_when_it_begins(tables):
@@ -221,9 +221,9 @@ def test_a_stream_is_refused_when_it_begins(tables):
     source = WhyscanDataSource({"path": str(tables["plain"][0])})
     stream = source.streamReader(source.schema())
 
-    for asked in (stream.latestOffset, stream.initialOffset):
+    for question in (stream.latestOffset, stream.initialOffset):
         with pytest.raises(UsageError, match=r"no stream of it: use spark\.read"):
-            asked()
+            question()
 
 
 def test_a_missing_table_is_one_clear_line(spark, tmp_path):
@@ -306,10 +306,10 @@ def test_a_predicate_that_spark_may_read_otherwise_is_not_applied_again(
     where = tables["hive"][0]
     plan = whyscan.open(where).plan(predicate, **question)
 
-    found = reader_of(plan, spark)
+    reader = reader_of(plan, spark)
 
-    assert (found.format, found.applied_again) == ("whyscan", False)
-    assert why in found.why
+    assert (reader.format, reader.applied_again) == ("whyscan", False)
+    assert why in reader.why
     assert plan.to_spark(spark).count() == plan.to_arrow().num_rows
 
 

@@ -65,15 +65,15 @@ def test_the_wheels_java_is_run_without_what_it_lacks(monkeypatch, no_java, tmp_
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", no_java["PATH"])
     java = java_home(tmp_path / "home") / "bin" / "java"
-    told = subprocess.run(
+    version = subprocess.run(
         [java, "--add-modules=jdk.incubator.vector", "-version"],
         capture_output=True,
         text=True,
         check=False,
     )
 
-    assert told.returncode == 0, told.stderr
-    assert 'version "21' in told.stderr
+    assert version.returncode == 0, version.stderr
+    assert 'version "21' in version.stderr
 
 
 MASTER = """
@@ -145,8 +145,8 @@ spark.stop()
 def little_path(no_java):
     """Spark's own scripts need a shell's tools; a Java is not among them."""
     for tool in ("bash", "sh", "dirname", "ps", "uname", "cat", "ls", "env", "rm"):
-        if (found := shutil.which(tool)) is not None:
-            Path(no_java["PATH"], tool).symlink_to(found)
+        if (path := shutil.which(tool)) is not None:
+            Path(no_java["PATH"], tool).symlink_to(path)
     return no_java
 
 
@@ -158,10 +158,10 @@ def test_a_session_of_the_users_settings_starts_on_the_wheels_java_and_leaves_no
     mine = "spark.master local[1]\nspark.driver.extraJavaOptions -Dmine=1 -Dother=2\n"
     (tmp_path / "spark-defaults.conf").write_text(mine)
 
-    told = json.loads(run(STARTED, SPARK_CONF_DIR=str(tmp_path), **little_path, **old_java))
+    outcome = json.loads(run(STARTED, SPARK_CONF_DIR=str(tmp_path), **little_path, **old_java))
 
-    assert told.pop("workers") == [pyspark.__file__, 0]
-    assert told == {
+    assert outcome.pop("workers") == [pyspark.__file__, 0]
+    assert outcome == {
         "master": "local[1]",
         "name": "whyscan",
         "rows": 3,
@@ -212,14 +212,14 @@ work(sys.argv[1])
 """
 
 
-@pytest.mark.parametrize(("why", "told"), [("pipe", ""), ("reset", ""), ("bug", "KeyError")])
-def test_a_worker_whose_spark_is_gone_ends_without_a_word(why, told):
+@pytest.mark.parametrize(("why", "output"), [("pipe", ""), ("reset", ""), ("bug", "KeyError")])
+def test_a_worker_whose_spark_is_gone_ends_without_a_word(why, output):
     done = subprocess.run(
         [sys.executable, "-c", GONE, why], capture_output=True, text=True, check=False
     )
     assert done.returncode == 1
-    assert done.stderr.strip().endswith(told)
-    assert bool(done.stderr) is bool(told)
+    assert done.stderr.strip().endswith(output)
+    assert bool(done.stderr) is bool(output)
 
 
 @pytest.mark.spark

@@ -20,8 +20,8 @@ def lake(tmp_path):
     return tmp_path
 
 
-def named(found):
-    return [(source.name, source.uri) for source in found]
+def named(pinned):
+    return [(source.name, source.uri) for source in pinned]
 
 
 def test_a_name_and_a_place_are_one_table(lake):
@@ -68,9 +68,9 @@ def test_two_tables_of_one_name_are_refused(lake):
 @pytest.mark.parametrize("ready", [0, 1, 2])
 def test_an_inventory_refuses_them_too_and_leaves_none_of_them_out(lake, ready):
     places = [f"{lake}/eu/orders", f"{lake}/us/*"]
-    given = [source for place in places[:ready] for source in sources([place])] + places[ready:]
+    arguments = [source for place in places[:ready] for source in sources([place])] + places[ready:]
     with pytest.raises(UsageError, match="two tables are called 'orders'"):
-        sources_of(given, None)
+        sources_of(arguments, None)
 
 
 def test_a_table_that_was_named_twice_is_one(lake):

@@ -38,14 +38,14 @@ class Decoder:
         return (value >> 1) ^ -(value & 1)
 
     def struct(self) -> Struct:
-        fields, known = {}, 0
+        fields, number = {}, 0
         while True:
             head = self.data[self.at]
             self.at += 1
             if head == 0:
                 return fields
-            known = known + (head >> 4) if head >> 4 else self.zigzag()
-            fields[known] = (head & 15, self.value(head & 15))
+            number = number + (head >> 4) if head >> 4 else self.zigzag()
+            fields[number] = (head & 15, self.value(head & 15))
 
     def value(self, kind: int) -> Any:
         if kind in (TRUE, FALSE):
@@ -90,13 +90,13 @@ def encode(kind: int, value: Any) -> bytes:
 
 
 def encode_struct(fields: Struct) -> bytes:
-    out, known = b"", 0
+    out, previous = b"", 0
     for number, (kind, value) in sorted(fields.items()):
         wire = (TRUE if value else FALSE) if kind in (TRUE, FALSE) else kind
-        delta = number - known
+        delta = number - previous
         out += bytes([delta << 4 | wire]) if 0 < delta < 16 else bytes([wire]) + varint(number << 1)
         out += encode(wire, value)
-        known = number
+        previous = number
     return out + b"\0"
 
 

@@ -51,9 +51,9 @@ def test_a_question_on_other_columns_is_read_anew(lake, name):
     _, (first, second), other = QUESTIONS[name]
     table = whyscan.open(lake / name)
 
-    asked = [kept(table, question) for question in (first, other, second, first)]
+    answers = [kept(table, question) for question in (first, other, second, first)]
 
-    assert asked == [kept(whyscan.open(lake / name), q) for q in (first, other, second, first)]
+    assert answers == [kept(whyscan.open(lake / name), q) for q in (first, other, second, first)]
 
 
 def test_what_was_used_least_recently_goes_first(lake):
@@ -121,11 +121,11 @@ def test_a_process_that_reads_while_the_parser_is_imported_finds_the_same(lake, 
             "else:\n"
             "    print(*sorted(file.path for file in plan))\n"
         )
-        found = subprocess.run(
+        run = subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, check=False
         )
         try:
             expected = " ".join(kept(whyscan.open(lake / name), question))
         except whyscan.WhyscanError as error:
             expected = type(error).__name__
-        assert (found.stdout.strip(), found.stderr, found.returncode) == (expected, "", 0)
+        assert (run.stdout.strip(), run.stderr, run.returncode) == (expected, "", 0)

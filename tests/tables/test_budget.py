@@ -41,11 +41,11 @@ def test_a_size_at_the_limit_is_allowed():
 
 
 @pytest.mark.parametrize(
-    ("stored", "most"),
+    ("packed", "most"),
     [(0, 64 << 20), (1 << 19, 64 << 20), (1 << 20, 128 << 20), (1 << 40, 1 << 30)],
 )
-def test_an_object_inflates_by_a_ratio_and_never_beyond_the_limit(stored, most):
-    assert budget.most_inflated(stored) == most
+def test_an_object_inflates_by_a_ratio_and_never_beyond_the_limit(packed, most):
+    assert budget.most_inflated(packed) == most
 
 
 def test_pieces_are_given_on_until_they_are_too_many():

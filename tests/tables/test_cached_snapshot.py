@@ -71,7 +71,7 @@ def values(snapshot, column):
                 yield from (arrow.value(v, column.type) for v in end.drop_null().unique()[:2])
 
 
-def told(snapshot, text, columns=None, **question):
+def document(snapshot, text, columns=None, **question):
     """The whole report but for what reading it cost, or the error."""
     try:
         predicate, options = bind_request(snapshot, text, columns, question)
@@ -87,7 +87,7 @@ def assert_same(fresh, held, asked):
     for at, text in enumerate(asked):
         way = ways[at % len(ways)]
         columns = None if at % 2 else [".".join(c.path) for c in columns_of(held)[:2]]
-        assert told(held, text, columns, **way) == told(fresh(), text, columns, **way), text
+        assert document(held, text, columns, **way) == document(fresh(), text, columns, **way), text
 
 
 @pytest.mark.parametrize("name", [name for name in victims() if not name.startswith("zoo:")])
@@ -138,12 +138,12 @@ ASKED = {
 @pytest.mark.parametrize("name", ASKED)
 def test_a_table_that_was_read_is_needed_no_more(lake, tmp_path, name):
     shutil.copytree(lake / name, tmp_path / name)
-    expected = [told(opened(tmp_path / name), text, full=True) for text in ASKED[name]]
+    expected = [document(opened(tmp_path / name), text, full=True) for text in ASKED[name]]
     held = with_cache(opened(tmp_path / name), columns_of(opened(tmp_path / name), None))
-    told(held, "true", full=True, depth="row-groups")
+    document(held, "true", full=True, depth="row-groups")
     shutil.rmtree(tmp_path / name)
 
-    found = [told(held, text, full=True) for text in ASKED[name]]
+    found = [document(held, text, full=True) for text in ASKED[name]]
 
     assert found == expected
     assert all(isinstance(report, dict) for report in found)
@@ -154,7 +154,7 @@ def test_columns_come_with_the_questions_that_name_them(lake):
 
     known = []
     for text in ASKED["delta"]:
-        told(held, text)
+        document(held, text)
         known.append({".".join(path) for path in held._columns.by_path})
 
     assert known == [{"k", "x"}] * 3
@@ -166,7 +166,7 @@ def test_columns_beyond_the_bound_are_read_again(lake):
     cached._columns.by_path.bound = 1
 
     for text in ASKED["delta"]:
-        assert told(cached, text) == told(opened(lake / "delta"), text)
+        assert document(cached, text) == document(opened(lake / "delta"), text)
 
     assert len(cached._columns.by_path) == 0
 
@@ -176,12 +176,12 @@ def test_a_column_with_unreadable_statistics_is_cached_as_others(tmp_path):
     commit = tmp_path / "_delta_log" / f"{8:020}.json"
     commit.write_text(re.sub(r'(\\"x\\": ?\d+)', r"\1.5", commit.read_text()))
     questions = ("x > 100", "k = 'a'", "x > 100 AND k = 'a'")
-    expected = [told(opened(tmp_path), question) for question in questions]
+    expected = [document(opened(tmp_path), question) for question in questions]
     cached = with_cache(opened(tmp_path), columns_of(opened(tmp_path)))
-    told(cached, "true")
+    document(cached, "true")
     shutil.rmtree(tmp_path)
 
-    assert [told(cached, question) for question in questions] == expected
+    assert [document(cached, question) for question in questions] == expected
     codes = [{finding["code"] for finding in report["findings"]} for report in expected]
     assert ["UNREADABLE_STATISTICS" in c for c in codes] == [True, False, True]
 
@@ -191,10 +191,10 @@ def test_row_groups_beyond_the_bound_are_read_again(lake):
     held._groups.batches.bound = 1
     texts = ASKED["hive"] * 2
 
-    found = [told(held, text, ["age"] if at % 2 else None) for at, text in enumerate(texts)]
+    found = [document(held, text, ["age"] if at % 2 else None) for at, text in enumerate(texts)]
 
     fresh = [
-        told(opened(lake / "hive"), text, ["age"] if at % 2 else None)
+        document(opened(lake / "hive"), text, ["age"] if at % 2 else None)
         for at, text in enumerate(texts)
     ]
     assert found == fresh
@@ -210,8 +210,8 @@ def test_statistics_that_cannot_be_true_are_counted_for_each_question(tmp_path):
     held = with_cache(opened(tmp_path), columns_of(opened(tmp_path)))
 
     for question in ("x > 100", "k = 'a'", "x > 100 AND k = 'a'"):
-        assert told(held, question) == told(opened(tmp_path), question)
-    assert told(held, "x > 100")["findings"] != told(held, "k = 'a'")["findings"]
+        assert document(held, question) == document(opened(tmp_path), question)
+    assert document(held, "x > 100")["findings"] != document(held, "k = 'a'")["findings"]
     assert ("x",) in held._columns.by_path
 
 
@@ -239,14 +239,14 @@ def test_statements_read_held_tables_as_others(lake):
         assert _without_effort(found) == _without_effort(expected), sql
 
 
-def _without_effort(told):
-    match told:
+def _without_effort(document):
+    match document:
         case dict():
-            return {k: _without_effort(v) for k, v in told.items() if k not in EFFORT}
+            return {k: _without_effort(v) for k, v in document.items() if k not in EFFORT}
         case list():
-            return [_without_effort(each) for each in told]
+            return [_without_effort(each) for each in document]
         case _:
-            return told
+            return document
 
 
 EFFORT = {"metadata", "seconds"}
@@ -258,7 +258,7 @@ def test_many_files_lie_in_blocks_by_the_columns_that_are_asked_for(lake, monkey
 
     seen = []
     for text in ("x < 60", "k = 'b' AND x > 150", "k = 'a' OR x = 150"):
-        assert told(kept, text) == told(opened(lake / "delta"), text)
+        assert document(kept, text) == document(opened(lake / "delta"), text)
         seen.append([".".join(c.path) for c in kept._columns.arranged])
 
     assert seen == [["x"], ["x", "k"], ["x", "k"]]

@@ -69,12 +69,12 @@ def node(name, number, members):
 
 def name_of(find):
     try:
-        found = find()
+        column = find()
     except AmbiguousName:
         return ERROR
-    if found is schemas.UNKNOWN:
+    if column is schemas.UNKNOWN:
         return UNKNOWN
-    return None if found is None else found.name
+    return None if column is None else column.name
 
 
 @pytest.mark.parametrize(("file", "naming", "key", "in_rows", "in_statistics"), CASES)

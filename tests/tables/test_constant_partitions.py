@@ -141,15 +141,17 @@ def hive(folder: Path, rows: pa.Table, kind: str) -> dict[str, Any]:
 
 def predicates(kind: str) -> list[str]:
     literal = LITERALS.get(kind, "1")
-    asked = [text.format(v=literal) for text in PREDICATES]
-    return asked + list({"double": OF_DOUBLES, "float": OF_FLOATS}.get(kind, ()))
+    texts = [text.format(v=literal) for text in PREDICATES]
+    return texts + list({"double": OF_DOUBLES, "float": OF_FLOATS}.get(kind, ()))
 
 
-def expected(rows: pa.Table, asked: list[str]) -> dict[str, list[int]]:
+def expected(rows: pa.Table, texts: list[str]) -> dict[str, list[int]]:
     with duckdb.connect() as connection:
         connection.register("t", rows)
-        answers = (connection.execute(f"SELECT id FROM t WHERE {p}").fetchall() for p in asked)
-        return {p: sorted(row for (row,) in found) for p, found in zip(asked, answers, strict=True)}
+        answers = (connection.execute(f"SELECT id FROM t WHERE {p}").fetchall() for p in texts)
+        return {
+            p: sorted(row for (row,) in answer) for p, answer in zip(texts, answers, strict=True)
+        }
 
 
 @pytest.mark.parametrize("write", [delta, iceberg, hive])
@@ -160,12 +162,12 @@ def test_scan_gives_the_rows_of_tables_whose_partitions_are_all_the_same(
     rows = rows_of(kind, values)
     options = write(tmp_path / "t", rows, kind)
     table = whyscan.open(tmp_path / "t", **options)
-    asked = predicates(kind)
+    texts = predicates(kind)
     scanned = {
         predicate: sorted(table.plan(predicate, dialect="duckdb").to_arrow()["id"].to_pylist())
-        for predicate in asked
+        for predicate in texts
     }
-    assert scanned == expected(rows, asked)
+    assert scanned == expected(rows, texts)
 
 
 @pytest.mark.parametrize("write", [delta, iceberg, hive])
@@ -178,11 +180,11 @@ def test_a_file_of_nan_has_one_verdict_alone_and_beside_other_files(tmp_path, wr
         tables.append(whyscan.open(tmp_path / name, **options))
     wrong = {}
     for predicate in predicates(kind):
-        found = []
+        lost = []
         for table in tables:
             report = table.explain(predicate, dialect="duckdb", verbose=True)
-            found.append({f["path"]: f["verdict"] for f in of_nan(report.to_dict()["files"])})
-        verdicts = [sorted(map(str, one.values())) for one in found]
+            lost.append({f["path"]: f["verdict"] for f in of_nan(report.to_dict()["files"])})
+        verdicts = [sorted(map(str, one.values())) for one in lost]
         if verdicts[0] != verdicts[1]:
             wrong[predicate] = verdicts
     assert wrong == {}

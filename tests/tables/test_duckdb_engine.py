@@ -70,6 +70,6 @@ with duckdb_engine.connection() as connection:
     print(before, connection.sql("SELECT 2 AS a").to_arrow_table().to_pylist())
     print(issubclass(duckdb_engine.engine().Error, duckdb.Error))
 """
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
-    assert found.stdout.splitlines() == ["[{'a': 1}] [{'a': 2}]", "True"]
+    assert run.stdout.splitlines() == ["[{'a': 1}] [{'a': 2}]", "True"]

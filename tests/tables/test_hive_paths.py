@@ -32,14 +32,14 @@ def files(*folders: str) -> pa.Array:
 
 def shown(texts: list[str], kind) -> list[str | None]:
     """Values as the test cases write them."""
-    found = values.convert(texts, kind, UTC)
-    if pa.types.is_null(found.type):
-        return [None] * len(found)
-    if pa.types.is_binary(found.type):
-        return found.cast(pa.string()).to_pylist()
-    if pa.types.is_temporal(found.type):
-        return [None if v is None else str(v).removesuffix("00000") for v in found.to_pylist()]
-    return [None if v is None else str(v) for v in found.to_pylist()]
+    converted = values.convert(texts, kind, UTC)
+    if pa.types.is_null(converted.type):
+        return [None] * len(converted)
+    if pa.types.is_binary(converted.type):
+        return converted.cast(pa.string()).to_pylist()
+    if pa.types.is_temporal(converted.type):
+        return [None if v is None else str(v).removesuffix("00000") for v in converted.to_pylist()]
+    return [None if v is None else str(v) for v in converted.to_pylist()]
 
 
 def same(ours: str | None, theirs: str | None) -> bool:
@@ -55,10 +55,10 @@ def same(ours: str | None, theirs: str | None) -> bool:
 def test_inferred_type_and_values(name):
     texts, kind, expected = INFERRED[name]
 
-    found = values.infer(texts)
+    inferred = values.infer(texts)
 
-    assert str(found) == kind
-    ours = shown(texts, found)
+    assert str(inferred) == kind
+    ours = shown(texts, inferred)
     assert all(map(same, ours, expected)), (ours, expected)
 
 
@@ -115,14 +115,14 @@ def test_a_table_without_keys_has_no_columns():
     assert (keys.names, keys.folder.null_count) == ((), 0)
 
 
-def partitions(given, *folders):
-    return typed(read_keys(files(*folders)), given)
+def partitions(types, *folders):
+    return typed(read_keys(files(*folders)), types)
 
 
 def test_a_given_type_overrides_inference():
-    found = partitions({"K": STRING}, "k=01", "k=1")
+    columns = partitions({"K": STRING}, "k=01", "k=1")
 
-    assert found.table(UTC).to_pylist() == [{"k": "01"}, {"k": "1"}]
+    assert columns.table(UTC).to_pylist() == [{"k": "01"}, {"k": "1"}]
 
 
 @pytest.mark.parametrize(
@@ -187,11 +187,11 @@ def test_nan_is_no_bound():
 
 
 def test_f18_a_timestamp_is_read_in_the_sessions_zone():
-    found = partitions({}, "k=2018-02-15 10:00:00")
+    columns = partitions({}, "k=2018-02-15 10:00:00")
     paris = zones.zone("Europe/Paris")
 
-    (utc,) = found.intervals(UTC)[("k",)].lower.cast(pa.int64()).to_pylist()
-    (there,) = found.intervals(paris)[("k",)].lower.cast(pa.int64()).to_pylist()
+    (utc,) = columns.intervals(UTC)[("k",)].lower.cast(pa.int64()).to_pylist()
+    (there,) = columns.intervals(paris)[("k",)].lower.cast(pa.int64()).to_pylist()
 
     assert (utc - there) // 1_000_000 == 3600
 

@@ -57,12 +57,12 @@ def test_spark_finds_the_same_columns(spark, tmp_path, name):
     root = write(tmp_path / "t", folders)
 
     try:
-        found = read(spark, root).columns[1:]
+        rows = read(spark, root).columns[1:]
     except Exception:  # noqa: BLE001  Spark refuses in several ways
-        found = None
+        rows = None
 
     # Of two spellings Spark takes the one that it happens to list first.
-    assert found == columns or [n.lower() for n in found] == [n.lower() for n in columns]
+    assert rows == columns or [n.lower() for n in rows] == [n.lower() for n in columns]
 
 
 def test_spark_reads_the_same_files_and_calls_them_the_same(spark, tmp_path):

@@ -75,24 +75,24 @@ def test_a_damaged_footer_is_a_typed_error_or_less_known(tmp_path, whole):
     assert [message for message in refused if str(path) not in message] == []
 
 
-def decoded(decoder: Decoder, footer: bytes, asked):
+def decoded(decoder: Decoder, footer: bytes, selected):
     try:
-        return decoder.decode(footer, asked)
+        return decoder.decode(footer, selected)
     except (MalformedThrift, UnicodeDecodeError) as error:
         return type(error)
 
 
-@pytest.mark.parametrize("asked", [None, [0], [1, 4]])
-def test_a_decoder_that_has_learned_reads_what_a_new_one_reads(whole, asked):
+@pytest.mark.parametrize("selected", [None, [0], [1, 4]])
+def test_a_decoder_that_has_learned_reads_what_a_new_one_reads(whole, selected):
     footer = footer_of(whole)
     learned = Decoder()
     for _ in range(40):
-        learned.decode(footer, asked)
+        learned.decode(footer, selected)
     assert all(shape.patterns for shape in learned.layouts[0].patterns.columns)
 
     for mutant in (footer, *mutants(footer, 300)):
         learned.layouts[:] = learned.layouts[-1:]
-        assert decoded(learned, mutant, asked) == decoded(Decoder(), mutant, asked)
+        assert decoded(learned, mutant, selected) == decoded(Decoder(), mutant, selected)
 
 
 def broken(whole: bytes) -> dict[str, tuple[bytes, str]]:

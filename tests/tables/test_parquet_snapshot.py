@@ -70,12 +70,12 @@ def test_byte_ranges_are_those_of_the_column_chunks(tmp_path, projection, writer
     groups = snapshot.row_groups(snapshot.files([]), pa.array([0]), [], projection)
 
     metadata = pq.read_metadata(path)
-    asked = {"x", "y", "z"} if projection is None else {name for (name,) in projection}
+    names = {"x", "y", "z"} if projection is None else {name for (name,) in projection}
     for at in range(metadata.num_row_groups):
         chunks = [metadata.row_group(at).column(i) for i in range(3)]
         expected = set()
         for chunk in chunks:
-            if chunk.path_in_schema in asked:
+            if chunk.path_in_schema in names:
                 start = chunk.dictionary_page_offset or chunk.data_page_offset
                 expected |= set(range(start, start + chunk.total_compressed_size))
         got = {byte for start, end in groups.ranges[at].as_py() for byte in range(start, end)}
@@ -114,16 +114,16 @@ def test_constants_of_a_file(tmp_path):
     columns = [Column(("_metadata", n), k) for n, k in names.items()]
     columns.append(Column(("_metadata", "file_modification_time"), TIMESTAMP))
 
-    known = open_snapshot([str(tmp_path)], {}, {}).files(columns).containers.partition
+    interval = open_snapshot([str(tmp_path)], {}, {}).files(columns).containers.partition
 
-    assert known[("_metadata", "file_path")].lower.to_pylist() == [
+    assert interval[("_metadata", "file_path")].lower.to_pylist() == [
         f"file:{tmp_path}/a%20b.parquet".encode()
     ]
-    assert known[("_metadata", "file_name")].upper.to_pylist() == [b"a%20b.parquet"]
-    assert known[("_metadata", "file_size")].lower.to_pylist() == [
+    assert interval[("_metadata", "file_name")].upper.to_pylist() == [b"a%20b.parquet"]
+    assert interval[("_metadata", "file_size")].lower.to_pylist() == [
         (tmp_path / "a b.parquet").stat().st_size
     ]
-    (moment,) = known[("_metadata", "file_modification_time")].lower.cast(pa.int64()).to_pylist()
+    (moment,) = interval[("_metadata", "file_modification_time")].lower.cast(pa.int64()).to_pylist()
     assert moment % 1000 == 0
 
 

@@ -32,9 +32,9 @@ def text(bound):
 def test_bounds_of_a_file_that_spark_wrote(spark, tmp_path):
     spark.sql(ROWS).coalesce(1).write.parquet(str(tmp_path / "t"))
 
-    found = intervals(tmp_path / "t")
+    by_column = intervals(tmp_path / "t")
 
-    shown = {path[0]: (str(i.type), text(i.lower), text(i.upper)) for path, i in found.items()}
+    shown = {path[0]: (str(i.type), text(i.lower), text(i.upper)) for path, i in by_column.items()}
     assert shown == {
         "i": ("int", "1", "2"),
         "d": ("double", "1.5", "2.5"),
@@ -55,6 +55,6 @@ def test_spark_makes_nan_the_maximum(spark, tmp_path, values, nan):
         str(tmp_path / "t")
     )
 
-    found = intervals(tmp_path / "t")[("x",)]
+    interval = intervals(tmp_path / "t")[("x",)]
 
-    assert (found.nan if isinstance(found.nan, bool) else found.nan[0].as_py()) is nan
+    assert (interval.nan if isinstance(interval.nan, bool) else interval.nan[0].as_py()) is nan

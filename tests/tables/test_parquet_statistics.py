@@ -49,8 +49,8 @@ def values(vector):
     return None if vector is None or vector.null_count == len(vector) else vector.to_pylist()
 
 
-def mask(found, groups):
-    return [found] * groups.count if isinstance(found, bool) else found.to_pylist()
+def mask(kept, groups):
+    return [kept] * groups.count if isinstance(kept, bool) else kept.to_pylist()
 
 
 LEVELS = {
@@ -424,6 +424,6 @@ def test_a_name_with_a_dot_is_no_struct(tmp_path):
     files = snapshot.files([])
     columns = [Column(("a.b",), BIGINT), Column(("a", "b"), BIGINT)]
 
-    found = snapshot.row_groups(files, pa.array([0]), columns, None).containers.statistics
+    statistics = snapshot.row_groups(files, pa.array([0]), columns, None).containers.statistics
 
-    assert [values(found[c.path].lower) for c in columns] == [[1], [5]]
+    assert [values(statistics[c.path].lower) for c in columns] == [[1], [5]]

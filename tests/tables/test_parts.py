@@ -50,8 +50,8 @@ def opened(folder):
 
 def columns_of(snapshot):
     fields = snapshot.schema().fields
-    known = [f for f in fields if not isinstance(f.type, OtherType | StructType)]
-    return [Column((f.name,), f.type) for f in known]
+    plain = [f for f in fields if not isinstance(f.type, OtherType | StructType)]
+    return [Column((f.name,), f.type) for f in plain]
 
 
 def divided(snapshot, files_each):
@@ -65,11 +65,14 @@ def joined(arrays):
     return [value for array in arrays for value in array.to_pylist()]
 
 
-def intervals(told, count):
+def intervals(containers, count):
     """What containers say, written out so that two ways to say one thing are equal."""
-    found = {}
-    for kind, known in (("partition", told.partition), ("statistics", told.statistics)):
-        for path, interval in known.items():
+    listed = {}
+    for kind, intervals_of_kind in (
+        ("partition", containers.partition),
+        ("statistics", containers.statistics),
+    ):
+        for path, interval in intervals_of_kind.items():
             if pa.types.is_null(arrow_type(interval.type)):
                 continue
             ends = [
@@ -77,14 +80,14 @@ def intervals(told, count):
                 for end in (interval.lower, interval.upper)
             ]
             masks = (interval.value, interval.null, interval.nan, interval.counted)
-            found[kind, path] = [
+            listed[kind, path] = [
                 *(pa.nulls(count) if end is None else end for end in ends),
                 *(materialise(mask, count) for mask in masks),
             ]
-    return {key: [array.to_pylist() for array in arrays] for key, arrays in found.items()}
+    return {key: [array.to_pylist() for array in arrays] for key, arrays in listed.items()}
 
 
-def told(files):
+def deleted_counts(files):
     return files.deleted.to_pylist() if files.deleted is not None else [0] * files.count
 
 
@@ -101,10 +104,10 @@ def assert_same(snapshot, some):
     assert joined(f.paths for f in files) == whole.paths.to_pylist()
     assert joined(f.bytes for f in files) == whole.bytes.to_pylist()
     assert joined(f.rows for f in files) == whole.rows.to_pylist()
-    assert [n for f in files for n in told(f)] == told(whole)
+    assert [n for f in files for n in deleted_counts(f)] == deleted_counts(whole)
     assert [shown for f in files for shown in partitions(f)] == partitions(whole)
-    held = [f for f in files if f.count] or files[:1]
-    together = concatenate([f.containers for f in held])
+    filled = [f for f in files if f.count] or files[:1]
+    together = concatenate([f.containers for f in filled])
     assert repr(intervals(together, whole.count)) == repr(intervals(whole.containers, whole.count))
     for part in some:
         assert part.schema() == snapshot.schema()
@@ -288,10 +291,10 @@ def test_what_commits_hide_is_hidden_in_every_part_of_a_delta_checkpoint(tmp_pat
     for _ in range(0 if seed == 0 else 8):
         churn.step()
     snapshot = churn.lake.open()
-    told = snapshot.files([])
-    sizes = dict(zip(told.paths.to_pylist(), told.bytes.to_pylist(), strict=True))
+    files = snapshot.files([])
+    sizes = dict(zip(files.paths.to_pylist(), files.bytes.to_pylist(), strict=True))
     assert sizes == {path: action["add"]["size"] for path, action in churn.live.items()}
-    assert told.count == len(sizes)
+    assert files.count == len(sizes)
     for files_each in (1, 5):
         some = divided(snapshot, files_each)
         assert_same(snapshot, some)
@@ -495,14 +498,14 @@ def test_a_damaged_checkpoint_in_a_store_tells_what_it_tells_on_disk(tmp_path, o
         data[chance.randrange(0 if seed % 2 else footer, len(data))] ^= 1 << chance.randrange(8)
     checkpoint.write_bytes(data if seed % 5 else data[: chance.randrange(1, len(data))])
 
-    def told(opener):
+    def outcome_of(opener):
         try:
             files = opener().files([], UTC)
         except WhyscanError as error:
             return type(error), error.message
         return files.paths.to_pylist(), files.bytes.to_pylist()
 
-    assert told(lambda: outlined(churn.lake.folder)) == told(churn.lake.open)
+    assert outcome_of(lambda: outlined(churn.lake.folder)) == outcome_of(churn.lake.open)
 
 
 def test_a_checkpoint_that_is_written_again_while_it_is_read_is_no_table(tmp_path, outlined):
@@ -515,9 +518,9 @@ def test_a_checkpoint_that_is_written_again_while_it_is_read_is_no_table(tmp_pat
     (file,) = snapshot.log.files
     again = (churn.lake.folder / file.path).read_bytes()
     snapshot.store.backend.put(f"t/{file.path}", again)
-    for whoever in (snapshot, *some):
+    for reader in (snapshot, *some):
         with pytest.raises(StorageError, match="was written again"):
-            whoever.files([])
+            reader.files([])
 
 
 def test_threads_that_ask_for_files_at_once_get_all_of_them(tmp_path, outlined):
@@ -528,8 +531,8 @@ def test_threads_that_ask_for_files_at_once_get_all_of_them(tmp_path, outlined):
     snapshot = outlined(churn.lake.folder)
     columns = [[column] for column in columns_of(snapshot)]
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(snapshot.files, [[], *columns, []]))
-    assert {files.count for files in found} == {len(churn.live)}
+        files_by_question = list(pool.map(snapshot.files, [[], *columns, []]))
+    assert {files.count for files in files_by_question} == {len(churn.live)}
     assert fetched(snapshot) == sum(file.size for file in snapshot.log.files)
 
 
@@ -576,7 +579,7 @@ def test_deletes_apply_in_every_part_of_an_iceberg_table(deleted_from):
     hidden = [part.files([]).maybe_deleted.to_pylist() for part in some]
     assert [n for some in hidden for n in some] == whole.maybe_deleted.to_pylist()
     assert None in hidden[2]
-    assert sum(told(some[1].files([]))) == 3
+    assert sum(deleted_counts(some[1].files([]))) == 3
 
 
 def test_manifests_of_a_part_are_its_own(deleted_from):
@@ -627,14 +630,14 @@ def test_row_groups_and_rows_of_a_part_are_those_of_its_files(hive):
     everything = hive.files(columns, UTC)
     at = pa.array(np.arange(everything.count))
     whole = hive.row_groups(everything, at, columns, None)
-    found, paths = [], []
+    lowers, paths = [], []
     for part in divided(hive, 4):
         files = part.files(columns, UTC)
         mine = pa.array(np.arange(files.count))
         groups = part.row_groups(files, mine, columns, None)
-        found += groups.containers.statistics[("x",)].lower.to_pylist()
+        lowers += groups.containers.statistics[("x",)].lower.to_pylist()
         paths += [file.path for file in part.reading(files, mine, UTC).files]
-    assert found == whole.containers.statistics[("x",)].lower.to_pylist()
+    assert lowers == whole.containers.statistics[("x",)].lower.to_pylist()
     assert paths == everything.paths.to_pylist()
 
 
@@ -652,14 +655,14 @@ def test_a_part_opens_in_another_process(tmp_path, hive):
 def test_a_store_travels_without_what_was_read_of_it(tmp_path):
     from whyscan.tables.storage.connections import connect
 
-    given = {"access_key_id": "a", "secret_access_key": "hush", "region": "x", "cache": "off"}
-    found = connect("s3://bucket", given)
-    store = Store("s3://bucket/t", found.backend, prefix="t", identity=found.identity)
+    options = {"access_key_id": "a", "secret_access_key": "hush", "region": "x", "cache": "off"}
+    connected = connect("s3://bucket", options)
+    store = Store("s3://bucket/t", connected.backend, prefix="t", identity=connected.identity)
     store.meter.count("x" * 10_000, 1)
     pickled = pickle.dumps(store.unread_copy())
     there = pickle.loads(pickled)
     assert len(pickled) < 2000
-    assert there.backend == found.backend
+    assert there.backend == connected.backend
     assert "hush" not in repr(there.uri)
 
 

@@ -153,12 +153,12 @@ COMMANDS: dict[str, list[str]] = {
 
 @pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)
 def test_a_command_ends_with_code_3_and_runs_with_as_files(lake, tmp_path, words):
-    asked = [word.format(lake=lake, out=tmp_path) for word in words]
-    refused = command(*asked, cwd=tmp_path)
+    arguments = [word.format(lake=lake, out=tmp_path) for word in words]
+    refused = command(*arguments, cwd=tmp_path)
     assert (refused.code, refused.out) == (3, "")
     assert f"Delta table {lake}/delta" in refused.err
     assert "--as-files" in refused.err
-    allowed = command(*asked, "--as-files", cwd=tmp_path)
+    allowed = command(*arguments, "--as-files", cwd=tmp_path)
     assert allowed.code == 0, allowed.err
 
 

@@ -24,8 +24,8 @@ def touch(root, *paths):
 
 
 def listed(root, *named):
-    found = find([str(root / name) for name in named] or [str(root)], {}, lambda _: True)
-    return found.store.uri.removeprefix(str(root)), found.objects["path"].to_pylist()
+    paths = find([str(root / name) for name in named] or [str(root)], {}, lambda _: True)
+    return paths.store.uri.removeprefix(str(root)), paths.objects["path"].to_pylist()
 
 
 @pytest.mark.parametrize("name", ODD_NAMES)
@@ -41,9 +41,9 @@ def test_ranges_come_in_order_and_are_counted(tmp_path):
     touch(tmp_path, *(f"{i:03}" for i in range(200)))
     store = local_store(str(tmp_path))
 
-    found = [bytes(b) for b in store.read_many([ByteRange(f"{i:03}", 1, 2) for i in range(200)])]
+    contents = [bytes(b) for b in store.read_many([ByteRange(f"{i:03}", 1, 2) for i in range(200)])]
 
-    assert found == [f"{i:03}".encode()[1:] for i in range(200)]
+    assert contents == [f"{i:03}".encode()[1:] for i in range(200)]
     assert (len(store.meter.paths), store.meter.bytes) == (200, 400)
 
 

@@ -21,15 +21,15 @@ MOMENTS = {
 }
 
 
-@pytest.mark.parametrize("given", MOMENTS.values(), ids=MOMENTS.keys())
-def test_a_moment_in_microseconds(given: str | datetime) -> None:
-    assert moment(given) == NEW_YEAR
+@pytest.mark.parametrize("text", MOMENTS.values(), ids=MOMENTS.keys())
+def test_a_moment_in_microseconds(text: str | datetime) -> None:
+    assert moment(text) == NEW_YEAR
 
 
-@pytest.mark.parametrize("given", ["yesterday", "12:00", "2024-13-01", ""])
-def test_what_is_no_moment_is_refused(given: str) -> None:
+@pytest.mark.parametrize("text", ["yesterday", "12:00", "2024-13-01", ""])
+def test_what_is_no_moment_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="not a timestamp"):
-        moment(given)
+        moment(text)
 
 
 def test_two_ways_at_once_are_refused() -> None:

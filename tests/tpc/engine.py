@@ -81,13 +81,13 @@ def engine(benchmark: str, number: int) -> Engine:
     columns: dict[str, list[str]] = {}
     tables = {name: whyscan.open(folder / name) for name in LAYOUTS[benchmark]}
     for name, layout in LAYOUTS[benchmark].items():
-        found = sorted(file for file in (folder / name).rglob("*.parquet"))
-        files[name] = {str(file.relative_to(folder)): at for at, file in enumerate(found)}
+        paths = sorted(file for file in (folder / name).rglob("*.parquet"))
+        files[name] = {str(file.relative_to(folder)): at for at, file in enumerate(paths)}
         key = layout.column if isinstance(layout, ByValue) else None
         columns[name] = [
             field.name for field in tables[name].schema.fields if field.name != QUARTER
         ]
-        _load(connection, name, found, columns[name], key)
+        _load(connection, name, paths, columns[name], key)
     return Engine(connection, tables, folder, files, columns)
 
 
@@ -114,11 +114,12 @@ def _load(
         " (file VARCHAR, place BIGINT, first BIGINT, behind BIGINT, value VARCHAR)"
     )
     connection.executemany("INSERT INTO parts VALUES (?, ?, ?, ?, ?)", parts)
-    stored = set(pq.read_schema(files[0]).names)
+    names_in_files = set(pq.read_schema(files[0]).names)
     listed = ", ".join(
-        f"d.{column}" if column in stored else f"parts.value AS {column}" for column in columns
+        f"d.{column}" if column in names_in_files else f"parts.value AS {column}"
+        for column in columns
     )
-    assert stored.issuperset(set(columns) - {key})
+    assert names_in_files.issuperset(set(columns) - {key})
     connection.execute(
         f"CREATE TABLE base_{name} AS SELECT {listed}, parts.place"
         f" FROM read_parquet({[str(file) for file in files]}, filename = true,"
@@ -129,8 +130,8 @@ def _load(
 
 
 def _value(file: Path) -> str | None:
-    _, found, value = file.parent.name.partition("=")
-    return None if not found or value == "__HIVE_DEFAULT_PARTITION__" else unquote(value)
+    _, equals, value = file.parent.name.partition("=")
+    return None if not equals or value == "__HIVE_DEFAULT_PARTITION__" else unquote(value)
 
 
 def _listed(numbers: Sequence[int]) -> str:

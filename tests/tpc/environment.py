@@ -7,18 +7,18 @@ from pathlib import Path
 
 from support.environments import BUILD, digest, lock_of, once, python_of
 
-HERE = Path(__file__).parent
+PROGRAMS = Path(__file__).parent
 FOLDER = BUILD / "tpc"
 LOCK = lock_of("tpc")
 
 
 def generated(scale: str) -> Path:
     """The folder of generated data: a Parquet file a table, and `texts.json`."""
-    place = FOLDER / f"data-{scale}-{digest(LOCK, HERE / 'generate.py')}"
+    place = FOLDER / f"data-{scale}-{digest(LOCK, PROGRAMS / 'generate.py')}"
     with once(place) as missing:
         if missing:
             subprocess.run(
-                [python_of("tpc"), HERE / "generate.py", place, scale],
+                [python_of("tpc"), PROGRAMS / "generate.py", place, scale],
                 check=True,
                 stdout=subprocess.PIPE,
             )

@@ -11,7 +11,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from support.environments import digest, once
-from tpc.environment import FOLDER, HERE, LOCK, generated
+from tpc.environment import FOLDER, LOCK, PROGRAMS, generated
 from tpc.layouts import LAYOUTS, ByQuarter, ByValue, InPieces, format_of
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ GROUP_ROWS = 3_000
 
 def lake(benchmark: str, number: int) -> Path:
     """One of three folders of tables; each table has another format in each."""
-    made_by = digest(LOCK, *(HERE / name for name in ("generate.py", "layouts.py", "lakes.py")))
+    made_by = digest(LOCK, *(PROGRAMS / name for name in ("generate.py", "layouts.py", "lakes.py")))
     place = FOLDER / f"{benchmark}-{number}-{made_by}"
     with once(place) as missing:
         if missing:

@@ -81,8 +81,8 @@ def check(texts, engine: Engine, benchmark: str, number: int, *, resolve: bool) 
         # What metadata answers is not read: it stands for what the whole table gives.
         if all(scan.answer is None for scan in scans):
             engine.only(name, table, (file for scan in scans for file in scan.plan))
-    found = engine.rows(sql)
-    assert engines.same(found, everything), (len(found), len(everything), kept_counts(report))
+    rows = engine.rows(sql)
+    assert engines.same(rows, everything), (len(rows), len(everything), kept_counts(report))
 
 
 def explained(

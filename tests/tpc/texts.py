@@ -21,18 +21,18 @@ class Statement:
     tables: Mapping[str, str]
 
 
-def separated(text: str, known: Collection[str]) -> Statement:
+def separated(text: str, tables: Collection[str]) -> Statement:
     """`store_sales` becomes `store_sales_1 AS store_sales`, the next `store_sales_2 AS …`.
 
     No CTE of the texts is called like a table.
     """
     tree = sqlglot.parse_one(text, dialect="duckdb")
     names: dict[str, str] = {}
-    found = sorted(
-        (table for table in tree.find_all(exp.Table) if table.name in known),
+    places = sorted(
+        (table for table in tree.find_all(exp.Table) if table.name in tables),
         key=lambda table: table.this.meta["start"],
     )
-    for number, table in enumerate(found, 1):
+    for number, table in enumerate(places, 1):
         own = f"{table.name}_{number}"
         names[own] = table.name
         if not table.alias:

@@ -46,8 +46,8 @@ def is_normal(ranges):
     """Sorted, none empty, a gap between any two, and open ends only outside."""
     ends = [end for r in ranges for end in (r.low, r.high)]
     inner = ends[1:-1]
-    known = [end for end in ends if end is not None]
-    return None not in inner and known == sorted(set(known))
+    ends_present = [end for end in ends if end is not None]
+    return None not in inner and ends_present == sorted(set(ends_present))
 
 
 @given(sets_of_ranges(), sets_of_ranges())

@@ -243,7 +243,7 @@ def leaves(column):
     compared = questions.map(lambda q: Comparison(q[0], column, q[1]))
     flipped = questions.map(lambda q: Comparison(q[0], q[1], column))
     members = st.builds(
-        lambda found, null: in_list(column, column.type, found, null=null),
+        lambda listed, null: in_list(column, column.type, listed, null=null),
         st.lists(values_of(column.type), max_size=6),
         st.booleans(),
     )
@@ -289,9 +289,9 @@ def test_of_one_known_value_the_domain_is_exact(kind, data):
     rows = [*hard_values(kind), None]
     points = of_partition_values(kind, arrow.array(rows, kind))
 
-    found = true_of(And(tuple(operands)), Containers(len(rows), partition={column.path: points}))
+    possible = true_of(And(tuple(operands)), Containers(len(rows), partition={column.path: points}))
 
-    assert found == [satisfies(operands, column, row) for row in rows]
+    assert possible == [satisfies(operands, column, row) for row in rows]
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)

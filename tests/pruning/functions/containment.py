@@ -47,8 +47,8 @@ def value(dice: Random, kind):
             whole = dice.choice((0, most, -most, 2**32 - 1)) if roll > 0.85 else whole
             return Decimal(max(-most, min(most, whole))).scaleb(-kind.scale, WIDE)
         case FloatType():
-            found = any_float(dice, roll)
-            return found if kind.bits == 64 else to_float32(found)
+            value = any_float(dice, roll)
+            return value if kind.bits == 64 else to_float32(value)
         case StringType():
             if roll < 0.3:
                 return dice.choice(WORDS)
@@ -92,9 +92,9 @@ def container(dice: Random, kind) -> Container:
         None if dice.random() < 0.15 else value(dice, kind)
         for _ in range(dice.choice((1, 1, 2, 3)))
     )
-    known = sorted(stored(row) for row in rows if is_value(row))
-    lower, upper = (known[0], known[-1]) if known else (None, None)
-    if isinstance(kind, StringType) and known and dice.random() < 0.4:
+    values = sorted(in_arrow(row) for row in rows if is_value(row))
+    lower, upper = (values[0], values[-1]) if values else (None, None)
+    if isinstance(kind, StringType) and values and dice.random() < 0.4:
         size = dice.randint(0, 5)
         lower, upper = lower[:size], upper[:size] + b"\xff"
     return Container(
@@ -115,7 +115,7 @@ seeds = st.integers(0, 2**64 - 1)
 """What Hypothesis varies: one seed makes a batch, because kernels are paid by the call."""
 
 
-def stored(row):
+def in_arrow(row):
     return row.encode() if isinstance(row, str) else row
 
 
@@ -141,29 +141,29 @@ def check(rule, scalar, kinds, seed, *, exact=True):
     columns = batch(seed, kinds)
     count = len(columns[0])
     arguments = [interval(kind, column) for kind, column in zip(kinds, columns, strict=True)]
-    told = unpacked(rule(*arguments), count)
-    for answer, *parts in zip(told, *columns, strict=True):
+    answers = unpacked(rule(*arguments), count)
+    for answer, *parts in zip(answers, *columns, strict=True):
         rows = itertools.product(*(part.rows for part in parts))
         outcomes = [outcome(scalar, row) for row in rows]
-        for found in outcomes:
-            assert answer.contains(found), f"{found!r} of {parts} is not in {answer}"
+        for one in outcomes:
+            assert answer.contains(one), f"{one!r} of {parts} is not in {answer}"
         if exact and all(part.point for part in parts):
             assert answer.is_just(outcomes[0]), f"{parts}: {outcomes[0]!r} is exact, got {answer}"
     assert unpacked(rule(*(interval(kind, []) for kind in kinds)), 0) == []
     for i in range(3):
         (alone,) = unpacked(rule(*(single(x, i) for x in arguments)), 1)
-        assert told[i].covers(alone), f"as constants {alone}, as columns {told[i]}"
+        assert answers[i].covers(alone), f"as constants {alone}, as columns {answers[i]}"
     for weaker in vaguer(arguments):
-        for tight, loose in zip(told, unpacked(rule(*weaker), count), strict=True):
+        for tight, loose in zip(answers, unpacked(rule(*weaker), count), strict=True):
             assert loose.covers(tight), f"knowing less gave {loose}, knowing more {tight}"
 
 
 def outcome(scalar, rows):
     try:
-        found = scalar(*rows)
+        outcome = scalar(*rows)
     except Raised:
         return Raised
-    return stored(found)
+    return in_arrow(outcome)
 
 
 def single(x: Interval, index: int) -> Interval:
@@ -190,26 +190,26 @@ class Answer:
     nan: bool
     raises: bool
 
-    def contains(self, found) -> bool:
-        if found is Raised:
+    def contains(self, outcome) -> bool:
+        if outcome is Raised:
             return self.raises
-        if found is None:
+        if outcome is None:
             return self.null
-        if not is_value(found):
+        if not is_value(outcome):
             return self.nan
-        above = self.lower is None or self.lower <= found
-        return self.value and above and (self.upper is None or found <= self.upper)
+        above = self.lower is None or self.lower <= outcome
+        return self.value and above and (self.upper is None or outcome <= self.upper)
 
-    def is_just(self, found) -> bool:
+    def is_just(self, outcome) -> bool:
         """Nothing but this one outcome."""
         flags = (self.value, self.null, self.nan, self.raises)
-        if found is Raised:
+        if outcome is Raised:
             return flags == (False, False, False, True)
-        if found is None:
+        if outcome is None:
             return flags == (False, True, False, False)
-        if not is_value(found):
+        if not is_value(outcome):
             return flags == (False, False, True, False)
-        return flags == (True, False, False, False) and self.lower == found == self.upper
+        return flags == (True, False, False, False) and self.lower == outcome == self.upper
 
     def covers(self, other) -> bool:
         flags = ("value", "null", "nan", "raises")

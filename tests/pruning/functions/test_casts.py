@@ -70,8 +70,13 @@ def test_casts(source, target, failure, seed):
 
 
 def test_a_bare_null_becomes_a_null_of_the_target():
-    found = plain_cast(only_null(NULL), INT, CastFailure.RAISE)
-    assert (found.type, found.value, found.null, found.raises) == (INT, False, True, False)
+    interval = plain_cast(only_null(NULL), INT, CastFailure.RAISE)
+    assert (interval.type, interval.value, interval.null, interval.raises) == (
+        INT,
+        False,
+        True,
+        False,
+    )
 
 
 def test_text_and_binary_share_their_bytes():
@@ -96,6 +101,6 @@ WORDS = {
 
 @pytest.mark.parametrize("text", WORDS)
 def test_a_word_that_is_no_boolean_is_an_error_and_never_a_value(text):
-    found = plain_cast(of_literal(Literal(text, STRING)), BOOLEAN, CastFailure.RAISE)
-    lower = None if found.lower is None else found.lower.as_py()
-    assert (lower, found.value, found.raises) == WORDS[text]
+    interval = plain_cast(of_literal(Literal(text, STRING)), BOOLEAN, CastFailure.RAISE)
+    lower = None if interval.lower is None else interval.lower.as_py()
+    assert (lower, interval.value, interval.raises) == WORDS[text]

@@ -88,11 +88,11 @@ RANGES = [
 
 @pytest.mark.parametrize(("pattern", "ends", "true", "false"), RANGES)
 def test_the_text_before_a_wildcard_is_a_range(pattern, ends, true, false):
-    found = like(bounds(*ends), Like(None, pattern, "\\", ignore_case=False))
-    told = [materialise(mask, 1).to_pylist() for mask in (found.true, found.false)]
-    assert told == [[true], [false]]
+    truth = like(bounds(*ends), Like(None, pattern, "\\", ignore_case=False))
+    masks = [materialise(mask, 1).to_pylist() for mask in (truth.true, truth.false)]
+    assert masks == [[true], [false]]
 
 
 def test_the_kelvin_sign_is_a_k_to_ilike():
-    found = like(bounds("\u212a", "\u212a"), Like(None, "k", "\\", ignore_case=True))
-    assert materialise(found.true, 1).to_pylist() == [True]
+    truth = like(bounds("\u212a", "\u212a"), Like(None, "k", "\\", ignore_case=True))
+    assert materialise(truth.true, 1).to_pylist() == [True]

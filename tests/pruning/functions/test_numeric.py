@@ -19,8 +19,8 @@ PRICE, FINE, LONG = DecimalType(7, 2), DecimalType(20, 18), DecimalType(38, 20)
 
 def calling(function, kind, *constants):
     """The call with constants behind its arguments."""
-    told = [of_literal(Literal(c, INT if isinstance(c, int) else DOUBLE)) for c in constants]
-    return lambda *arguments: apply(Call(function, (), kind), [*arguments, *told], UTC)
+    intervals = [of_literal(Literal(c, INT if isinstance(c, int) else DOUBLE)) for c in constants]
+    return lambda *arguments: apply(Call(function, (), kind), [*arguments, *intervals], UTC)
 
 
 # Function, argument, result, constants behind it, what it is on one value, exact on points.

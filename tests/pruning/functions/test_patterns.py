@@ -25,8 +25,8 @@ texts = st.lists(st.text("abAB.\n", max_size=5), min_size=1, max_size=12)
 @tried(1500)
 @given(patterns, texts)
 def test_every_match_begins_as_it_is_said(pattern, written):
-    found = beginnings(pattern)
-    if found is None:
+    prefixes = beginnings(pattern)
+    if prefixes is None:
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -34,10 +34,10 @@ def test_every_match_begins_as_it_is_said(pattern, written):
             matcher = re.compile(pattern)
         except re.error:
             return
-    for text in (*written, *(start + end for start in found.texts for end in ("", "a", "\nb"))):
-        matches, starts = matcher.search(text) is not None, text.startswith(found.texts)
+    for text in (*written, *(start + end for start in prefixes.texts for end in ("", "a", "\nb"))):
+        matches, starts = matcher.search(text) is not None, text.startswith(prefixes.texts)
         assert starts or not matches, f"{pattern!r} matches {text!r}, which begins otherwise"
-        assert matches or not (starts and found.complete), f"{pattern!r} does not match {text!r}"
+        assert matches or not (starts and prefixes.complete), f"{pattern!r} does not match {text!r}"
 
 
 @pytest.mark.parametrize(
@@ -57,8 +57,8 @@ def test_every_match_begins_as_it_is_said(pattern, written):
     ],
 )
 def test_a_pattern_is_read(pattern, expected):
-    found = beginnings(pattern)
-    assert (found.texts, found.complete) == expected
+    prefixes = beginnings(pattern)
+    assert (prefixes.texts, prefixes.complete) == expected
 
 
 @pytest.mark.parametrize(

@@ -62,9 +62,11 @@ def agree(spark, kinds, cases, rows=None):
         for case, expected in zip(cases, outcomes, strict=True)
         for column in (guarded(case.sql, expected), case.tried or "NULL")
     ]
-    told = ask(spark, kinds, columns, rows)
-    for case, expected, found, tried in zip(cases, outcomes, told[::2], told[1::2], strict=True):
-        for row, one, other, attempt in zip(rows, expected, found, tried, strict=True):
+    answers = ask(spark, kinds, columns, rows)
+    for case, expected, outcome, tried in zip(
+        cases, outcomes, answers[::2], answers[1::2], strict=True
+    ):
+        for row, one, other, attempt in zip(rows, expected, outcome, tried, strict=True):
             if one is scalars.Raised:
                 assert attempt is None, f"{case.tried} of {row} is {attempt} to Spark, not an error"
             else:
@@ -87,10 +89,10 @@ def ask(spark, kinds, columns, rows):
     return [list(column) for column in zip(*answers, strict=True)]
 
 
-def same(expected, found) -> bool:
-    if isinstance(expected, float) and isinstance(found, float):
-        return expected == found or (math.isnan(expected) and math.isnan(found))
-    return expected == found and (expected is None) == (found is None)
+def same(expected, actual) -> bool:
+    if isinstance(expected, float) and isinstance(actual, float):
+        return expected == actual or (math.isnan(expected) and math.isnan(actual))
+    return expected == actual and (expected is None) == (actual is None)
 
 
 TRIED = {
@@ -211,9 +213,9 @@ def test_logarithms_lie_within_a_few_last_places(spark):
     rows = [(value(dice, DOUBLE),) for _ in range(ROWS)]
     sql = [f"{name}(a, 1.5D)" if name == "power" else f"{name}(a)" for name in LOGARITHMS]
     for scalar, column in zip(LOGARITHMS.values(), ask(spark, (DOUBLE,), sql, rows), strict=True):
-        for (row,), found in zip(rows, column, strict=True):
+        for (row,), actual in zip(rows, column, strict=True):
             expected = scalar(row, DOUBLE)
-            assert same(expected, found) or abs(found - expected) <= 4 * math.ulp(expected), row
+            assert same(expected, actual) or abs(actual - expected) <= 4 * math.ulp(expected), row
 
 
 CASTS = (TINYINT, BIGINT, PRICE, LONG, FINE, FLOAT, DOUBLE, BOOLEAN, STRING)
@@ -343,8 +345,8 @@ def test_ascii_letters_map_one_by_one_whatever_stands_next_to_them(spark):
 
 def test_ilike_lowers_both_sides(spark):
     rows = [("\u212a",), ("\u017f",), ("\u0130x",), ("A",)]
-    told = ask(spark, (STRING,), ["a ILIKE 'k'", "a ILIKE 'i%'"], rows)
-    assert told == [[True, False, False, False], [False, False, True, False]]
+    answers = ask(spark, (STRING,), ["a ILIKE 'k'", "a ILIKE 'i%'"], rows)
+    assert answers == [[True, False, False, False], [False, False, True, False]]
 
 
 @pytest.mark.parametrize(
@@ -366,5 +368,5 @@ def test_what_has_no_result_is_an_error(spark, sql):
 
 def test_nan_and_infinities_in_casts(spark):
     columns = ["CAST(a AS DECIMAL(7, 2))", "TRY_CAST(a AS INT)", "CAST(a AS BOOLEAN)"]
-    told = ask(spark, (DOUBLE,), columns, [(math.nan,), (math.inf,), (1.005,)])
-    assert told == [[None, None, Decimal("1.01")], [None, None, 1], [True, True, True]]
+    answers = ask(spark, (DOUBLE,), columns, [(math.nan,), (math.inf,), (1.005,)])
+    assert answers == [[None, None, Decimal("1.01")], [None, None, 1], [True, True, True]]

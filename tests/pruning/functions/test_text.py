@@ -23,9 +23,9 @@ def calling(function, kind, constants, place=0):
     """The call with constants around its one argument."""
 
     def call(x):
-        told = [literal(c) for c in constants]
-        told.insert(place, x)
-        return apply(Call(function, (), kind), told, UTC)
+        arguments = [literal(c) for c in constants]
+        arguments.insert(place, x)
+        return apply(Call(function, (), kind), arguments, UTC)
 
     return call
 
@@ -123,13 +123,13 @@ def bounds(lower: str, upper: str):
 
 
 def test_a_range_behind_a_constant_keeps_both_ends():
-    found = calling("concat", STRING, ("id-",), 1)(bounds("10", "20"))
-    assert (found.lower.as_py(), found.upper.as_py()) == (b"id-10", b"id-20")
+    interval = calling("concat", STRING, ("id-",), 1)(bounds("10", "20"))
+    assert (interval.lower.as_py(), interval.upper.as_py()) == (b"id-10", b"id-20")
 
 
 def test_upper_keeps_no_more_than_the_shared_prefix():
-    found = calling("upper", STRING, ())(bounds("apple", "apricot"))
-    assert (found.lower.as_py(), found.upper.as_py()) == (b"AP", b"AP\xff")
+    interval = calling("upper", STRING, ())(bounds("apple", "apricot"))
+    assert (interval.lower.as_py(), interval.upper.as_py()) == (b"AP", b"AP\xff")
 
 
 @pytest.mark.parametrize(
@@ -143,25 +143,25 @@ def test_upper_keeps_no_more_than_the_shared_prefix():
 )
 def test_a_point_of_western_letters_has_one_capital_each(text, upper, lower):
     for function, expected in (("upper", upper), ("lower", lower)):
-        found = calling(function, STRING, ())(bounds(text, text))
-        point = found.lower.as_py() == found.upper.as_py()
+        interval = calling(function, STRING, ())(bounds(text, text))
+        point = interval.lower.as_py() == interval.upper.as_py()
         assert point is (expected is not None)
-        assert not point or found.lower.as_py() == expected.encode()
+        assert not point or interval.lower.as_py() == expected.encode()
 
 
 def test_a_cut_upper_bound_is_cut_no_further_than_a_character():
     cut = between(STRING, pa.scalar(b"a"), pa.scalar(b"\xc3\xff"))
-    found = calling("left", STRING, (1,))(cut)
-    assert found.upper.as_py() >= "\u00e9".encode()
+    interval = calling("left", STRING, (1,))(cut)
+    assert interval.upper.as_py() >= "\u00e9".encode()
 
 
 @pytest.mark.parametrize("count", [150, 100_000])
 def test_a_long_prefix_is_bounded_all_the_same(count):
     text = "\u00e9" * 140 + "z"
-    found = calling("left", STRING, (count,))(bounds(text, text))
-    assert found.lower.as_py() <= text.encode() <= found.upper.as_py()
+    interval = calling("left", STRING, (count,))(bounds(text, text))
+    assert interval.lower.as_py() <= text.encode() <= interval.upper.as_py()
 
 
 def test_repeat_does_not_fill_the_memory():
-    found = calling("repeat", STRING, (2**31 - 1,))(bounds("ab", "ab"))
-    assert found.upper.as_py() is None
+    interval = calling("repeat", STRING, (2**31 - 1,))(bounds("ab", "ab"))
+    assert interval.upper.as_py() is None

@@ -51,7 +51,7 @@ def answers(table: DataFrame, written: list[str], rows: range) -> list[str]:
     columns = [f"({text}) AS p{at}" for at, text in enumerate(written)]
     chosen = table.where(f"row BETWEEN {rows.start} AND {rows.stop - 1}")
     try:
-        asked = chosen.selectExpr("row", *columns).orderBy("row").collect()
+        collected = chosen.selectExpr("row", *columns).orderBy("row").collect()
     except PySparkException as error:
         if len(written) > 1:
             middle = len(written) // 2
@@ -64,7 +64,7 @@ def answers(table: DataFrame, written: list[str], rows: range) -> list[str]:
         middle = rows.start + len(rows) // 2
         parts = (range(rows.start, middle), range(middle, rows.stop))
         return ["".join(answers(table, written, part)[0] for part in parts)]
-    return ["".join(LETTER[row[1 + at]] for row in asked) for at in range(len(written))]
+    return ["".join(LETTER[row[1 + at]] for row in collected) for at in range(len(written))]
 
 
 def guarded(text: str, letters: str) -> str:
@@ -85,13 +85,13 @@ def test_spark_gives_the_recorded_answers(spark: SparkSession) -> None:
             ANSWERS.write_text(lines + "\n", "utf-8")
             expected = kept
         assert sorted(expected) == sorted(written)
-        asked = [guarded(text, expected[text]) for text in written]
-        letters = answers(table, asked, every)
+        columns = [guarded(text, expected[text]) for text in written]
+        letters = answers(table, columns, every)
         raising = {
             text: answers(table, [text], range(at, at + 1))[0]
             for text in written
             if (at := expected[text].find("E")) >= 0
         }
     pairs = zip(written, letters, strict=True)
-    assert [t for t, found in pairs if found != expected[t].replace("E", "N")] == []
+    assert [t for t, actual in pairs if actual != expected[t].replace("E", "N")] == []
     assert {text: letter for text, letter in raising.items() if letter != "E"} == {}

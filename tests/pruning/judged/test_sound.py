@@ -56,7 +56,8 @@ def test_bounds_exclude_no_answer_of_a_row(text: str) -> None:
     possible = [materialise(mask, len(members)).to_pylist() for mask in masks]
     letters = ANSWERS[text]
     wrong = [
-        f"{letters[at]} is excluded for {[TABLE[at][n] for n in names]} within {world.told[place]}"
+        f"{letters[at]} is excluded for {[TABLE[at][n] for n in names]}"
+        f" within {world.statistics[place]}"
         for place, group in enumerate(members)
         for at in group
         if not possible[LETTERS.index(letters[at])][place]

@@ -110,5 +110,5 @@ def test_bounds_decide(text: str, bounds: dict[str, tuple], verdict: str) -> Non
     expression = bind(text, SCHEMA, Session(timezone="UTC")).expression
     truth = evaluate(expression, containers, zone("UTC"))
     others = tally(truth.false, 1) + tally(truth.null, 1) + tally(truth.raises, 1)
-    found = "none" if not tally(truth.true, 1) else "some" if others else "all"
-    assert found == verdict
+    exact = "none" if not tally(truth.true, 1) else "some" if others else "all"
+    assert exact == verdict

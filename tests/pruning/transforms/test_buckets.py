@@ -106,10 +106,10 @@ def test_an_inequality_can_be_false_only_in_the_buckets_of_its_value():
     unequal = equal(ID, Literal(34, BIGINT), Comparator.NOT_EQUAL)
     containers = Containers(4, pa.array([1, 1, 1, 1]), buckets=BUCKETS)
 
-    found = evaluate(Not(unequal), containers, zone("UTC"))
+    truth = evaluate(Not(unequal), containers, zone("UTC"))
     other = evaluate(unequal, containers, zone("UTC"))
 
-    assert materialise(found.true, 4).to_pylist() == HIT
+    assert materialise(truth.true, 4).to_pylist() == HIT
     assert materialise(other.true, 4).to_pylist() == ANY
 
 
@@ -124,9 +124,9 @@ def test_a_list_keeps_what_the_same_equalities_keep(data):
         for low, high in zip(lowers, uppers, strict=True)
     ]
     uppers, lowers = ([pair[i] for pair in bounds] for i in (0, 1))
-    known = Interval(BIGINT, arrow.array(lowers, BIGINT), arrow.array(uppers, BIGINT))
-    held = Buckets(ID.path, 4, *(pa.array(numbers, pa.int32()),) * 2)
-    containers = Containers(6, statistics={ID.path: known}, buckets=(held,))
+    interval = Interval(BIGINT, arrow.array(lowers, BIGINT), arrow.array(uppers, BIGINT))
+    buckets = Buckets(ID.path, 4, *(pa.array(numbers, pa.int32()),) * 2)
+    containers = Containers(6, statistics={ID.path: interval}, buckets=(buckets,))
     values = sorted(data.draw(st.sets(st.integers(-60, 60), min_size=1, max_size=8)))
 
     listed = evaluate(within(ID, *values), containers, zone("UTC"))

@@ -221,10 +221,15 @@ def test_a_bucket_number_says_only_whether_the_source_is_null():
 def test_void_and_unknown_transforms_say_nothing(transform, source):
     values = of_partition_values(source, pa.nulls(2, arrow.arrow_type(source)))
 
-    found = partition_interval(transform, source, values)
+    interval = partition_interval(transform, source, values)
 
-    assert (found.lower, found.upper, found.value, found.null) == (None, None, True, True)
-    assert found.nan is (source == DOUBLE)
+    assert (interval.lower, interval.upper, interval.value, interval.null) == (
+        None,
+        None,
+        True,
+        True,
+    )
+    assert interval.nan is (source == DOUBLE)
 
 
 def test_nan_is_a_partition_value_of_its_own():

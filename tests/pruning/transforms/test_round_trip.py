@@ -186,11 +186,11 @@ def test_an_exact_preimage_ends_where_the_partition_ends(transform, kind, data):
     inside = [b.filter(exact) for b in (source.lower, source.upper)]
     below, above = (stepped(b, kind, by) for b, by in zip(inside, (-1, 1), strict=True))
 
-    here = fallen.filter(exact)
-    assert [forward(transform, kind, b) for b in inside] == [here, here]
+    exactly = fallen.filter(exact)
+    assert [forward(transform, kind, b) for b in inside] == [exactly, exactly]
     for beyond in (below, above):
         there = steps(forward(transform, kind, beyond))
-        assert all(a is None or a != b for a, b in zip(there, steps(here), strict=True))
+        assert all(a is None or a != b for a, b in zip(there, steps(exactly), strict=True))
 
 
 def stepped(bounds, kind, by):

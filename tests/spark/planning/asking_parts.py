@@ -110,12 +110,12 @@ def in_parts(run: Any, snapshot: Snapshot, predicate: str, **question: Any) -> d
 
 
 def stated(
-    sql: str, tables: Mapping[str, Snapshot], manner: ExplainOptions, dialect: str = "spark"
+    sql: str, tables: Mapping[str, Snapshot], options: ExplainOptions, dialect: str = "spark"
 ) -> dict[str, Any]:
     """The document of a whole statement, without what the run itself cost."""
     session = Session(dialect)
-    found = explain_statement(sql, Catalogue(tables), session, Options(), manner).to_dict()
-    return comparable_statement(found)
+    document = explain_statement(sql, Catalogue(tables), session, Options(), options).to_dict()
+    return comparable_statement(document)
 
 
 def comparable_statement(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -126,10 +126,12 @@ def comparable_statement(document: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def here(snapshot: Snapshot, divided: Sequence[Any] | None = None, files_each: int = 1) -> Any:
+def in_this_process(
+    snapshot: Snapshot, divided: Sequence[Any] | None = None, files_each: int = 1
+) -> Any:
     """Every part answers in this process, from pickles, as executors do."""
-    found = parts(snapshot, files_each) if divided is None else divided
-    packed = [pickle.dumps(part) for part in found]
+    pieces = parts(snapshot, files_each) if divided is None else divided
+    packed = [pickle.dumps(part) for part in pieces]
 
     def run(work: Work) -> list[PartResult]:
         sent = cloudpickle.dumps(work)
@@ -151,33 +153,33 @@ class SomeFiles(Struct, frozen=True):
         return getattr(self.whole, name)
 
     def files(self, columns: Any, zone: Any, manifests: Any = None) -> Files:
-        found = self.whole.files(columns, zone, manifests)
-        at = pa.array(np.arange(self.first, min(self.first + self.count, found.count)))
+        files = self.whole.files(columns, zone, manifests)
+        at = pa.array(np.arange(self.first, min(self.first + self.count, files.count)))
 
         def taken(array: Any) -> Any:
             return None if array is None else array.take(at)
 
         return replace(
-            found,
-            read_paths=lambda: found.paths.take(at),
-            bytes=taken(found.bytes),
-            rows=taken(found.rows),
-            partition=taken(found.partition),
-            containers=found.containers.take(at),
-            deleted=taken(found.deleted),
-            maybe_deleted=taken(found.maybe_deleted),
-            formats=taken(found.formats),
-            spec=taken(found.spec),
+            files,
+            read_paths=lambda: files.paths.take(at),
+            bytes=taken(files.bytes),
+            rows=taken(files.rows),
+            partition=taken(files.partition),
+            containers=files.containers.take(at),
+            deleted=taken(files.deleted),
+            maybe_deleted=taken(files.maybe_deleted),
+            formats=taken(files.formats),
+            spec=taken(files.spec),
             # A part counts what is dropped of its own files.
-            wrong_counts=found.wrong_counts if self.first == 0 else 0,
+            wrong_counts=files.wrong_counts if self.first == 0 else 0,
         )
 
     def row_groups(self, files: Files, opened: Any, columns: Any, projection: Any) -> RowGroups:
         del files
         everything = self.whole.files(columns, zone("UTC"))
         there = pa.array(opened.to_numpy() + self.first)
-        found = self.whole.row_groups(everything, there, columns, projection)
-        return replace(found, opened=pa.array(found.opened.to_numpy() - self.first))
+        groups = self.whole.row_groups(everything, there, columns, projection)
+        return replace(groups, opened=pa.array(groups.opened.to_numpy() - self.first))
 
 
 def sliced(snapshot: Snapshot, each: int) -> list[SomeFiles]:

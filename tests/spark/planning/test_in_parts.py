@@ -14,7 +14,15 @@ import pyarrow.parquet as pq
 import pytest
 from msgspec.structs import replace
 
-from spark.planning.asking_parts import ZOO, here, in_one, in_parts, predicates, sliced, zoo
+from spark.planning.asking_parts import (
+    ZOO,
+    in_one,
+    in_parts,
+    in_this_process,
+    predicates,
+    sliced,
+    zoo,
+)
 from support.memory_table import DataFile, MemoryTable, RowGroup
 from tables.delta.conftest import Lake, bounds
 from tables.iceberg import by_hand
@@ -37,34 +45,34 @@ def opened(folder):
     return open_snapshot([str(folder)], {}, {})
 
 
-def told(run, *asked, **question):
+def outcome_of(run, *arguments, **question):
     """What is found, or why not."""
     try:
-        return run(*asked, **question)
+        return run(*arguments, **question)
     except WhyscanError as error:
         return str(error)
 
 
-def assert_same(snapshot, divided, asked, **question):
-    run = here(snapshot, divided)
-    for predicate in asked:
-        whole = told(in_one, snapshot, predicate, **dict(question))
-        assert told(partial(in_parts, run), snapshot, predicate, **dict(question)) == whole
+def assert_same(snapshot, divided, texts, **question):
+    run = in_this_process(snapshot, divided)
+    for predicate in texts:
+        whole = outcome_of(in_one, snapshot, predicate, **dict(question))
+        assert outcome_of(partial(in_parts, run), snapshot, predicate, **dict(question)) == whole
 
 
 @pytest.mark.parametrize("name", zoo)
 def test_every_table_of_the_zoo(name):
     try:
         snapshot = opened(ZOO / name)
-        asked, files = predicates(snapshot), snapshot.files((), UTC).count
+        texts, files = predicates(snapshot), snapshot.files((), UTC).count
     except WhyscanError:
         pytest.skip("broken on purpose")
     divided = parts(snapshot, 1 + files // 4)
     if len(divided) == 1 and snapshot.format == "delta" and files:
         # A commit is one part: here its files are two, and one without any.
         divided = sliced(snapshot, -(-files // 2))
-    assert_same(snapshot, divided, asked[1:])
-    assert_same(snapshot, divided, asked[:1], verbose=True, depth="files")
+    assert_same(snapshot, divided, texts[1:])
+    assert_same(snapshot, divided, texts[:1], verbose=True, depth="files")
 
 
 @pytest.fixture(scope="module")
@@ -74,12 +82,12 @@ def events():
     files = []
     for at in range(40):
         low = chance.randrange(100)
-        told = {
+        statistics = {
             "x": (low, low + 40),
             "word": (b"abc" * 12, b"abd" * 12),
             "price": (low / 2, low * 2.0),
         }
-        group = RowGroup(10 + at, {} if at % 9 == 8 else told, {"word": at % 2}, nan=True)
+        group = RowGroup(10 + at, {} if at % 9 == 8 else statistics, {"word": at % 2}, nan=True)
         day = 19_723 + at % 6 if at % 20 else None
         files.append(DataFile(f"f{at}", {"day": day}, [group], deleted=at % 3))
     columns = {"day": DATE, "x": INT, "word": STRING, "price": DOUBLE}
@@ -134,9 +142,9 @@ def test_more_files_than_are_measured_are_sampled_alike(monkeypatch):
     data = [DataFile(f"f{at}", {}, [RowGroup(10 + at, {"x": (at, 900)})]) for at in range(40)]
     wide = MemoryTable({"x": INT}, data, footers_describe_files=False)
     findings = in_one(wide, "x BETWEEN 50 AND 70")["findings"]
-    (found,) = (f for f in findings if f["code"] == "WIDE_BOUNDS")
+    (finding,) = (f for f in findings if f["code"] == "WIDE_BOUNDS")
 
-    assert (found["effect"]["before"], found["effect"]["after"]) == (40, 2)
+    assert (finding["effect"]["before"], finding["effect"]["after"]) == (40, 2)
     assert_same(wide, pieces(wide, 7), ["x BETWEEN 50 AND 70"])
 
 
@@ -145,7 +153,7 @@ def test_footers_are_opened_by_what_all_parts_leave(events, monkeypatch):
     monkeypatch.setattr("whyscan.planning.plan.planner.FOOTERS_AT_MOST", 20)
     whole = in_one(events, "x > 0")
     assert "files survive, more than 20" in whole["unchecked"][0]["why"]
-    assert in_parts(here(events, pieces(events, 5)), events, "x > 0") == whole
+    assert in_parts(in_this_process(events, pieces(events, 5)), events, "x > 0") == whole
 
 
 @pytest.fixture(scope="module")
@@ -209,9 +217,9 @@ def test_a_function_is_run_on_every_partition_value_or_on_none(two_specs):
     """Where files of an old spec have no value to run it on, it is interpreted everywhere."""
     bound, options = bind_request(two_specs, "md5(country) = 'a'", None, {})
     some = [make_plan(part, bound, options) for part in parts(two_specs, 1)]
-    known = sum((TableFacts.of(plan) for plan in some[1:]), TableFacts.of(some[0]))
-    assert known.ran == known.never_run == {0}
-    assert not known.run_everywhere
+    facts = sum((TableFacts.of(plan) for plan in some[1:]), TableFacts.of(some[0]))
+    assert facts.ran == facts.never_run == {0}
+    assert not facts.run_everywhere
     assert_same(two_specs, parts(two_specs, 1), SPECS)
     assert_same(two_specs, parts(two_specs, 1), SPECS, verbose=True)
 
@@ -242,7 +250,7 @@ def test_sums_do_not_depend_on_how_parts_are_put_together(events):
 def test_files_to_read_and_their_summary(events):
     bound, options = bind_request(events, EVENTS[2], None, {})
     plan = make_plan(events, bound, options)
-    planned = planned_by(here(events, pieces(events, 8)), events, bound, options)
+    planned = planned_by(in_this_process(events, pieces(events, 8)), events, bound, options)
     assert planned.files == plan.files
     assert planned.summary == plan.summary
     assert isinstance(planned, DistributedPlan)
@@ -252,30 +260,32 @@ def test_a_corrupt_manifest_is_named_in_one_line(two_specs):
     divided = parts(two_specs, 1)
     manifest = Path(divided[2].manifests().paths[0].as_py())
     manifest.write_bytes(manifest.read_bytes()[:200])
-    with pytest.raises(CorruptFile) as found:
-        in_parts(here(two_specs, divided), two_specs, "x > 1")
-    assert manifest.name in found.value.message
-    assert "\n" not in found.value.message
+    with pytest.raises(CorruptFile) as caught:
+        in_parts(in_this_process(two_specs, divided), two_specs, "x > 1")
+    assert manifest.name in caught.value.message
+    assert "\n" not in caught.value.message
 
 
 def test_what_is_asked_of_one_run_is_no_answer_to_another(events):
     """A process keeps plans by run: the same part of another run is planned anew."""
-    run = here(events, pieces(events, 20))
+    run = in_this_process(events, pieces(events, 20))
     assert in_parts(run, events, "x > 120") == in_one(events, "x > 120")
     assert in_parts(run, events, "x > 60") == in_one(events, "x > 60")
-    asked = {"assume_no_nan": True}
-    assert in_parts(run, events, "price > 60", **asked) == in_one(events, "price > 60", **asked)
+    question = {"assume_no_nan": True}
+    assert in_parts(run, events, "price > 60", **question) == in_one(
+        events, "price > 60", **question
+    )
 
 
 def test_the_effort_is_that_of_all_parts(hive):
     bound, options = bind_request(hive, "x > 0", None, {})
-    planned = planned_by(here(hive, parts(hive, 4)), hive, bound, options)
+    planned = planned_by(in_this_process(hive, parts(hive, 4)), hive, bound, options)
     before = planned.traffic().objects
     assert before > hive.traffic().objects
     assert replace(planned, meter=[]).traffic() == replace(hive.traffic(), from_cache=None)
 
 
-ASKED_FIRST = """
+PLANNED_FIRST = """
 import sys, whyscan
 
 class NoSession:
@@ -295,6 +305,6 @@ except EOFError:
 def test_a_process_that_hands_a_delta_log_to_executors_does_not_begin_to_read_it(tmp_path):
     lake = Lake(tmp_path / "t").create({"id": "long"})
     lake.commit(lake.add("f", bounds("id", 1, 9)))
-    run = [sys.executable, "-c", ASKED_FIRST, str(lake.folder)]
+    run = [sys.executable, "-c", PLANNED_FIRST, str(lake.folder)]
     done = subprocess.run(run, capture_output=True, text=True, check=True)
     assert done.stdout == "True 0 0\n"

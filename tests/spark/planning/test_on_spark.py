@@ -60,9 +60,9 @@ def in_parts(spark, table, predicate, files_each=2, **question):
 
 
 def assert_same(spark, table, predicate, **question):
-    found = in_parts(spark, table, predicate, **question)
+    actual = in_parts(spark, table, predicate, **question)
     whole = table.explain(predicate, **question)
-    assert comparable(found.to_dict()) == comparable(whole.to_dict())
+    assert comparable(actual.to_dict()) == comparable(whole.to_dict())
 
 
 def test_hive(spark, hive):
@@ -84,26 +84,26 @@ def test_every_table_of_the_zoo(spark):
     for at, name in enumerate(names):
         try:
             snapshot = whyscan.open(ZOO / name).snapshot
-            asked, files = predicates(snapshot), snapshot.files((), zone("UTC")).count
+            texts, files = predicates(snapshot), snapshot.files((), zone("UTC")).count
         except WhyscanError:
             continue
-        predicate, question = asked[at % len(asked)], {"verbose": at % 2 == 0}
+        predicate, question = texts[at % len(texts)], {"verbose": at % 2 == 0}
         whole[name] = in_one(snapshot, predicate, **question)
         divided = parts(snapshot, 1 + files // 4)
         asking[name] = Asking(snapshot, divided, predicate, question)
 
-    found = together(spark, asking)
+    documents = together(spark, asking)
 
     assert len(whole) > 100
-    assert [name for name in whole if found[name] != whole[name]] == []
+    assert [name for name in whole if documents[name] != whole[name]] == []
 
 
 def test_as_people_ask(spark, hive):
     """Parts as large as they come by themselves: one, for so few files."""
-    found = hive.explain("x > 30", select=["x"], spark=spark, verbose=True)
+    report = hive.explain("x > 30", select=["x"], spark=spark, verbose=True)
     whole = hive.explain("x > 30", select=["x"], verbose=True)
-    assert comparable(found.to_dict()) == comparable(whole.to_dict())
-    assert found.metadata.objects >= 9
+    assert comparable(report.to_dict()) == comparable(whole.to_dict())
+    assert report.metadata.objects >= 9
     with pytest.raises(TypeError, match="unexpected keyword"):
         hive.explain("x > 30", spark=spark, depht="files")
 
@@ -126,10 +126,10 @@ def test_a_corrupt_footer_is_named_in_one_line(spark, tmp_path):
     table = whyscan.open(tmp_path)
     table.schema  # noqa: B018 - from two of the files, before one of the others is broken
     (tmp_path / "1.parquet").write_bytes(b"PAR1 and no more PAR1")
-    with pytest.raises(CorruptFile) as found:
+    with pytest.raises(CorruptFile) as caught:
         in_parts(spark, table, "x > 1", files_each=1)
-    assert "1.parquet" in found.value.message
-    assert "\n" not in found.value.message
+    assert "1.parquet" in caught.value.message
+    assert "\n" not in caught.value.message
 
 
 def test_a_worker_that_is_killed_is_asked_again(spark, hive, tmp_path):
@@ -153,21 +153,21 @@ def test_a_worker_that_always_dies_is_one_line(spark, hive):
 
     bound, options = bind_request(hive.snapshot, "x > 30", None, {})
     planned = plan_parts(spark, hive.snapshot, bound, options, files_each=9)
-    with pytest.raises(WhyscanError, match="worker exited unexpectedly") as found:
+    with pytest.raises(WhyscanError, match="worker exited unexpectedly") as caught:
         planned.each(dies)
-    assert "\n" not in found.value.message
+    assert "\n" not in caught.value.message
 
 
 def test_the_command_line(spark, hive, tmp_path):
-    asked = ["explain", hive.uri, "-w", "x > 30", "--format", "json", "--max-files", "2"]
-    whole = command(*asked, cwd=tmp_path)
-    found = command(*asked, "--spark", cwd=tmp_path)
-    assert whole.code == found.code == 1
-    assert comparable(json.loads(found.out)) == comparable(json.loads(whole.out))
+    words = ["explain", hive.uri, "-w", "x > 30", "--format", "json", "--max-files", "2"]
+    whole = command(*words, cwd=tmp_path)
+    run = command(*words, "--spark", cwd=tmp_path)
+    assert whole.code == run.code == 1
+    assert comparable(json.loads(run.out)) == comparable(json.loads(whole.out))
     assert spark.range(1).count() == 1, "a session that was there goes on"
 
 
 def test_a_master_goes_with_spark(tmp_path):
-    found = command("explain", "t", "-w", "x", "--master", "local", cwd=tmp_path)
-    assert found.code == 2
-    assert "--master goes with --spark" in found.err
+    run = command("explain", "t", "-w", "x", "--master", "local", cwd=tmp_path)
+    assert run.code == 2
+    assert "--master goes with --spark" in run.err

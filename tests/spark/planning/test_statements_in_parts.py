@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
 from oracle.dice import Dice
-from spark.planning.asking_parts import here, stated
+from spark.planning.asking_parts import in_this_process, stated
 from statements.generated.changes import Changes
 from statements.generated.queries import Queries
 from statements.generated.worlds import TABLES, World, make
@@ -54,14 +54,14 @@ def changes(draw) -> tuple[str, list[int]]:
 @pytest.mark.parametrize("resolve", [None, 1_000], ids=["static", "resolved"])
 @given(
     st.one_of(
-        statements().map(lambda asked: (asked[0], 1, asked[1])),
-        changes().map(lambda asked: (asked[0], 0, asked[1])),
+        statements().map(lambda drawn: (drawn[0], 1, drawn[1])),
+        changes().map(lambda drawn: (drawn[0], 0, drawn[1])),
     ),
     st.integers(0, WORLDS - 1),
 )
 @settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
-def test_whatever_the_statement(worlds, resolve, asked, number):
-    sql, first, occurrences = asked
+def test_whatever_the_statement(worlds, resolve, drawn, number):
+    sql, first, occurrences = drawn
     snapshots = [world.snapshot for world in worlds(number).tables]
     tables = {f"t{at}" if at else "target": snapshots[n] for at, n in enumerate(occurrences, first)}
     try:
@@ -70,7 +70,12 @@ def test_whatever_the_statement(worlds, resolve, asked, number):
         reject()
 
     assert (
-        stated(sql, tables, ExplainOptions(resolve, planner=Executors(here)), dialect="duckdb")
+        stated(
+            sql,
+            tables,
+            ExplainOptions(resolve, planner=Executors(in_this_process)),
+            dialect="duckdb",
+        )
         == whole
     )
 
@@ -102,9 +107,9 @@ def test_what_looks_at_all_files_at_once(sql, footers):
     files = []
     for at in range(40):
         low = chance.randrange(100)
-        told = {"x": (low, low + 40), "word": (b"a", b"b"), "price": (low / 2, low * 2.0)}
+        statistics = {"x": (low, low + 40), "word": (b"a", b"b"), "price": (low / 2, low * 2.0)}
         nulls = {"x": 0, "word": at % 2, "price": at % 4}
-        groups = [RowGroup(10 + at, {} if at % 9 == 8 else told, nulls, nan=True)] * 2
+        groups = [RowGroup(10 + at, {} if at % 9 == 8 else statistics, nulls, nan=True)] * 2
         day = 19_723 + at % 6 if at % 20 else None
         files.append(DataFile(f"f{at}", {"day": day}, groups, deleted=0 if footers else at % 3))
     columns = {"day": DATE, "x": INT, "word": STRING, "price": DOUBLE}
@@ -112,9 +117,9 @@ def test_what_looks_at_all_files_at_once(sql, footers):
 
     def divided(whole):
         pieces = [replace(whole, data=whole.data[at : at + 9]) for at in range(0, 49, 9)]
-        return here(whole, pieces)
+        return in_this_process(whole, pieces)
 
     whole = stated(sql, {"t": table}, ExplainOptions(verbose=True))
-    found = stated(sql, {"t": table}, ExplainOptions(verbose=True, planner=Executors(divided)))
+    document = stated(sql, {"t": table}, ExplainOptions(verbose=True, planner=Executors(divided)))
 
-    assert found == whole
+    assert document == whole

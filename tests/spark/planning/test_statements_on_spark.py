@@ -82,19 +82,17 @@ def test_travel_in_time(spark, tables):
     """The first version has the row that was deleted later, and its file as it was."""
     sql = "SELECT * FROM d VERSION AS OF 0 JOIN i ON d.id = i.id WHERE d.id = 9"
 
-    found = whyscan.explain_sql(sql, tables, spark=spark)
+    report = whyscan.explain_sql(sql, tables, spark=spark)
 
-    assert found.scans[0].report.table.version == 0
+    assert report.scans[0].report.table.version == 0
     whole = whyscan.explain_sql(sql, tables).to_dict()
-    assert comparable_statement(found.to_dict()) == comparable_statement(whole)
+    assert comparable_statement(report.to_dict()) == comparable_statement(whole)
 
 
 def test_the_command_line(spark, tables, tmp_path):
-    asked = ["explain", "--sql", STATEMENTS[0], "--format", "json", "--max-files", "1"]
-    asked += [word for name in "di" for word in ("--table", f"{name}={tables[name]}")]
-    whole = command(*asked, cwd=tmp_path)
-    found = command(*asked, "--spark", cwd=tmp_path)
-    assert whole.code == found.code == 1
-    assert comparable_statement(json.loads(found.out)) == comparable_statement(
-        json.loads(whole.out)
-    )
+    words = ["explain", "--sql", STATEMENTS[0], "--format", "json", "--max-files", "1"]
+    words += [word for name in "di" for word in ("--table", f"{name}={tables[name]}")]
+    whole = command(*words, cwd=tmp_path)
+    run = command(*words, "--spark", cwd=tmp_path)
+    assert whole.code == run.code == 1
+    assert comparable_statement(json.loads(run.out)) == comparable_statement(json.loads(whole.out))

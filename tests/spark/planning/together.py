@@ -47,7 +47,7 @@ class Waiting:
     answered: Future[list[PartResult]]
 
 
-def together(spark, asked: Mapping[str, Asking]) -> dict[str, Any]:
+def together(spark, questions: Mapping[str, Asking]) -> dict[str, Any]:
     """The document of each table by its name."""
     waiting: SimpleQueue[Waiting] = SimpleQueue()
 
@@ -61,8 +61,8 @@ def together(spark, asked: Mapping[str, Asking]) -> dict[str, Any]:
 
         return in_parts(run, one.snapshot, one.predicate, **one.question)
 
-    with ThreadPoolExecutor(len(asked)) as pool:
-        running = {name: pool.submit(document, one) for name, one in asked.items()}
+    with ThreadPoolExecutor(len(questions)) as pool:
+        running = {name: pool.submit(document, one) for name, one in questions.items()}
         while unfinished := [future for future in running.values() if not future.done()]:
             # Whoever has not ended will ask.
             if waiting.qsize() < len(unfinished):
@@ -72,26 +72,28 @@ def together(spark, asked: Mapping[str, Asking]) -> dict[str, Any]:
         return {name: future.result() for name, future in running.items()}
 
 
-def answer_all(spark, asked: Sequence[Waiting]) -> None:
+def answer_all(spark, waiting: Sequence[Waiting]) -> None:
     """One job for all of them."""
 
     # In here: workers have no modules of the tests.
     def answering(batches) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for row in batch.to_pylist():
-                found = answer(pickle.loads(row["work"]), row["number"], row["part"])
-                values = [row["asker"], *astuple(found)]
+                result = answer(pickle.loads(row["work"]), row["number"], row["part"])
+                values = [row["asker"], *astuple(result)]
                 yield pa.record_batch([[value] for value in values], schema=SCHEMA)
 
     rows = [
         (asker, one.work, number, part)
-        for asker, one in enumerate(asked)
+        for asker, one in enumerate(waiting)
         for number, part in enumerate(one.parts)
     ]
     columns = [pa.array(column) for column in zip(*rows, strict=True)]
     frame = spark.createDataFrame(pa.table(columns, ["asker", "work", "number", "part"]))
-    found: list[list[PartResult]] = [[] for _ in asked]
-    for asker, *told in frame.repartition(TASKS, "asker").mapInArrow(answering, SPELLED).collect():
-        found[asker].append(PartResult(*told))
-    for one, answers in zip(asked, found, strict=True):
+    results: list[list[PartResult]] = [[] for _ in waiting]
+    for asker, *values_of_result in (
+        frame.repartition(TASKS, "asker").mapInArrow(answering, SPELLED).collect()
+    ):
+        results[asker].append(PartResult(*values_of_result))
+    for one, answers in zip(waiting, results, strict=True):
         one.answered.set_result(answers)

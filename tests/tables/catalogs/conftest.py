@@ -57,9 +57,9 @@ def server(tmp_path_factory):
         "-s3.externalUrl=http://127.0.0.1:{s3.port}",
     ]
     try:
-        with running(folder, more) as found:
-            wait_for_tables(found)
-            yield found
+        with running(folder, more) as server:
+            wait_for_tables(server)
+            yield server
     except CannotRun as error:
         pytest.skip(str(error))
 
@@ -133,9 +133,9 @@ def configure(monkeypatch):
 @pytest.fixture
 def rest(configure):
     """A REST catalog of this process, configured as `prod`."""
-    with serving() as found:
-        configure("prod", uri=found.uri)
-        yield found
+    with serving() as server:
+        configure("prod", uri=server.uri)
+        yield server
 
 
 @pytest.fixture

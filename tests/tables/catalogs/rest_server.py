@@ -21,7 +21,7 @@ class Rest:
     """What is served: a path, and what gives its status and its answer."""
 
     answers: dict[str, Callable[[], tuple[int, Any]]] = field(default_factory=dict)
-    asked: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
     tokens: list[str] = field(default_factory=list)
     accepted: Callable[[str | None], int] = lambda _: 200
     port: int = 0
@@ -38,10 +38,10 @@ class Rest:
         self.serve("namespaces/db/tables/events", lambda: (200, answer()))
 
     def count(self, path: str) -> int:
-        return self.asked.count(f"/v1/{path}")
+        return self.requests.count(f"/v1/{path}")
 
     def respond(self, path: str, token: str | None) -> tuple[int, Any]:
-        self.asked.append(path)
+        self.requests.append(path)
         if path == TOKENS:
             self.tokens.append(f"token-{len(self.tokens)}")
             return 200, {"access_token": self.tokens[-1], "token_type": "bearer"}

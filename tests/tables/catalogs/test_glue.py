@@ -17,12 +17,12 @@ KEYS = {"glue.access-key-id": "me", "glue.secret-access-key": "canary"}
 @contextmanager
 def glue(answer):
     """A server that gives one answer to whatever Glue's client asks: its address, the requests."""
-    asked = []
+    requests = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self):
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            asked.append((self.headers["X-Amz-Target"], json.loads(body)))
+            requests.append((self.headers["X-Amz-Target"], json.loads(body)))
             status, content = answer
             self.send_response(status)
             self.end_headers()
@@ -35,7 +35,7 @@ def glue(answer):
         thread = Thread(target=server.serve_forever)
         thread.start()
         try:
-            yield f"http://127.0.0.1:{server.server_address[1]}", asked
+            yield f"http://127.0.0.1:{server.server_address[1]}", requests
         finally:
             server.shutdown()
             thread.join()
@@ -59,12 +59,12 @@ def test_a_table_is_found_by_glues_answer(lake, report, tmp_path):
     place = events.write(made, "db", "events").metadata_location
     made.close()
 
-    with glue((200, entry(table_type="ICEBERG", metadata_location=place))) as (endpoint, asked):
+    with glue((200, entry(table_type="ICEBERG", metadata_location=place))) as (endpoint, requests):
         lake(endpoint, **KEYS)
-        found = report("aws.db.events")
+        document = report("aws.db.events")
 
-    assert asked == [("AWSGlue.GetTable", {"DatabaseName": "db", "Name": "events"})]
-    assert found["levels"] == report(tmp_path / "db" / "events")["levels"]
+    assert requests == [("AWSGlue.GetTable", {"DatabaseName": "db", "Name": "events"})]
+    assert document["levels"] == report(tmp_path / "db" / "events")["levels"]
 
 
 @pytest.mark.parametrize(

@@ -35,14 +35,14 @@ def lake(metastore, tmp_path_factory):
 
 
 def entry(folder, name, parameters, kind="EXTERNAL_TABLE"):
-    stored = StorageDescriptor(
+    storage = StorageDescriptor(
         [FieldSchema("a", "bigint", "")], f"file:{folder}/{name}", serdeInfo=SerDeInfo()
     )
     return Table(
         tableName=name,
         dbName="db",
         owner="whyscan",
-        sd=stored,
+        sd=storage,
         partitionKeys=[],
         parameters={"EXTERNAL": "TRUE", **parameters},
         tableType=kind,

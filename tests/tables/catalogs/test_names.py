@@ -23,9 +23,9 @@ from whyscan.tables.catalogs.names import table_name
     ],
 )
 def test_names(word, parts):
-    found = table_name(word)
+    name = table_name(word)
 
-    assert (found.catalog, *found.parts) == parts
+    assert (name.catalog, *name.parts) == parts
 
 
 @pytest.mark.parametrize(

@@ -19,10 +19,10 @@ def properties(server):
 @pytest.fixture(scope="module")
 def table(properties, s3_keys):
     made = events.catalog("lake", **properties, **s3_keys)
-    found = events.write(made, "db", "events")
+    path = events.write(made, "db", "events")
     events.write(made, "outer", "inner", "events")
     made.close()
-    return found
+    return path
 
 
 @pytest.fixture

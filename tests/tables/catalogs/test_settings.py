@@ -18,14 +18,14 @@ R = {"region": "r"}
 KEYS = {"s3.access-key-id": "k", "s3.secret-access-key": "canary"}
 
 
-def options(place, configured, given=None):
-    return storage_options(CatalogEntry(None, configured), place, NAME, given or {})
+def options(place, configured, words=None):
+    return storage_options(CatalogEntry(None, configured), place, NAME, words or {})
 
 
 def secrets(place, *layers):
     kind = {"s3": "s3", "gs": "gs"}.get(place.partition(":")[0], "az")
-    found = credential(kind, place, CatalogEntry(None, layers[-1], layers[:-1]))
-    return None if found is None else (dict(found.secrets), found.until)
+    secret = credential(kind, place, CatalogEntry(None, layers[-1], layers[:-1]))
+    return None if secret is None else (dict(secret.secrets), secret.until)
 
 
 @pytest.mark.parametrize(
@@ -121,11 +121,11 @@ def test_a_provider_reaches_every_kind_of_store():
         (GS, {"gcs.oauth2.token": "canary"}),
         (AZ, {"adls.sas-token": "sig=canary"}),
     ]:
-        given = options(place, properties)
-        backend = connect(place.removesuffix("/t"), given).backend
+        portable = options(place, properties)
+        backend = connect(place.removesuffix("/t"), portable).backend
 
-        assert backend.credential_provider is given["credential_provider"]
-        assert "canary" not in f"{backend!r} {given!r}"
+        assert backend.credential_provider is portable["credential_provider"]
+        assert "canary" not in f"{backend!r} {portable!r}"
 
 
 def test_a_provider_is_a_function():
@@ -134,7 +134,7 @@ def test_a_provider_is_a_function():
 
 
 @pytest.mark.parametrize(
-    "given",
+    "words",
     [
         {"access_key_id": "mine"},
         {"AWS_ACCESS_KEY_ID": "mine"},
@@ -142,8 +142,8 @@ def test_a_provider_is_a_function():
         {"skip_signature": "true"},
     ],
 )
-def test_the_users_credentials_replace_the_catalogs(given):
-    assert options(S3, {**KEYS, "s3.anonymous": "true"}, given) == given
+def test_the_users_credentials_replace_the_catalogs(words):
+    assert options(S3, {**KEYS, "s3.anonymous": "true"}, words) == words
 
 
 def test_the_users_settings_replace_the_catalogs_by_any_of_their_names():
@@ -160,7 +160,7 @@ def test_the_users_credentials_open_what_the_catalog_would_sign():
 
 
 @pytest.mark.parametrize(
-    ("given", "name"),
+    ("words", "name"),
     [
         ("AWS_ENDPOINT_URL_S3", "endpoint"),
         ("google_base_url", "endpoint"),
@@ -168,8 +168,8 @@ def test_the_users_credentials_open_what_the_catalog_would_sign():
         ("region", "region"),
     ],
 )
-def test_options_by_their_plain_names(given, name):
-    assert option_name(given) == name
+def test_options_by_their_plain_names(words, name):
+    assert option_name(words) == name
 
 
 def test_nothing_secret_is_shown():

@@ -147,8 +147,8 @@ def test_a_bucket_by_the_catalogs_own_properties(in_bucket, configure, report):
     table, properties = in_bucket
     configure("prod", **properties)
     keys = ("access_key_id", "secret_access_key", "endpoint")
-    given = [properties[f"s3.{key.replace('_', '-')}"] for key in keys]
-    more = [w for pair in zip(keys, given, strict=True) for w in ("--option", "=".join(pair))]
+    credentials = [properties[f"s3.{key.replace('_', '-')}"] for key in keys]
+    more = [w for pair in zip(keys, credentials, strict=True) for w in ("--option", "=".join(pair))]
 
     by_name, by_path = report("prod.db.events"), report(table.location(), *more)
 

@@ -172,11 +172,11 @@ class TestCredentials:
     def test_metadata_that_is_in_no_file_comes_from_the_answer(self, vend, in_bucket, report):
         vend(KEYS, **{"metadata-location": None})
 
-        found = report("prod.db.events")
+        document = report("prod.db.events")
 
-        assert found["levels"][1]["total"] == 4
-        assert found["table"]["uri"] == in_bucket[0].location()
-        assert found["notes"] == [
+        assert document["levels"][1]["total"] == 4
+        assert document["table"]["uri"] == in_bucket[0].location()
+        assert document["notes"] == [
             "by the catalog prod, table db.events: its metadata, of which there is no file"
         ]
 
@@ -251,5 +251,5 @@ def test_names_are_written_in_percent_codes(rest, error):
     error("prod.db.`a/b c`")
     error("prod.`d.b`.inner.`é`")
 
-    assert "/v1/namespaces/db/tables/a%2Fb%20c" in rest.asked
-    assert "/v1/namespaces/d.b%1Finner/tables/%C3%A9" in rest.asked
+    assert "/v1/namespaces/db/tables/a%2Fb%20c" in rest.requests
+    assert "/v1/namespaces/d.b%1Finner/tables/%C3%A9" in rest.requests

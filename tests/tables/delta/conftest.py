@@ -111,10 +111,10 @@ class Lake:
 
     def verdicts(self, predicate: str, **question: Any) -> tuple[list[str], list[str]]:
         plan = self.table().plan(predicate, depth="files", **question)
-        paths, judged = plan.evidence.files.paths.to_pylist(), plan.evidence.judgement
+        paths, judgement = plan.evidence.files.paths.to_pylist(), plan.evidence.judgement
         return (
-            [p for p, kept in zip(paths, judged.kept, strict=True) if kept],
-            [p for p, every in zip(paths, judged.every, strict=True) if every],
+            [p for p, kept in zip(paths, judgement.kept, strict=True) if kept],
+            [p for p, every in zip(paths, judgement.every, strict=True) if every],
         )
 
     def live(self, version: int | None = None) -> list[str]:

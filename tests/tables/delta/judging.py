@@ -21,27 +21,27 @@ class Verdicts:
 
 def verdicts(table: Table, sql: str, **question: bool) -> Verdicts:
     evidence = table.plan(sql, depth="files", **question).evidence
-    paths, judged = evidence.files.paths.to_pylist(), evidence.judgement
+    paths, judgement = evidence.files.paths.to_pylist(), evidence.judgement
     return Verdicts(
-        {path for path, kept in zip(paths, judged.kept, strict=True) if kept},
-        {path for path, every in zip(paths, judged.every, strict=True) if every},
+        {path for path, kept in zip(paths, judgement.kept, strict=True) if kept},
+        {path for path, every in zip(paths, judgement.every, strict=True) if every},
     )
 
 
 def complaints(
-    found: Verdicts, sql: str, matching: Mapping[str, int], rows: Mapping[str, int]
+    judgements: Verdicts, sql: str, matching: Mapping[str, int], rows: Mapping[str, int]
 ) -> Iterator[str]:
     """Rows lost and false `all`s, by how many of a file's live rows match."""
     for path, count in rows.items():
-        if matching[path] and path not in found.kept:
+        if matching[path] and path not in judgements.kept:
             yield f"lost {matching[path]} rows of {path}: {sql}"
-        if path in found.every and matching[path] < count:
+        if path in judgements.every and matching[path] < count:
             yield f"not all of {path}: {sql}"
 
 
-def looser(table: Table, found: Verdicts, sql: str, peer: set[str]) -> Iterator[str]:
+def looser(table: Table, judgements: Verdicts, sql: str, peer: set[str]) -> Iterator[str]:
     """Files that we keep and the peer does not. NaN is on the user's word, as the peers have it."""
-    if found.kept <= peer:
+    if judgements.kept <= peer:
         return
     for path in sorted(verdicts(table, sql, assume_no_nan=True).kept - peer):
         yield f"keeps {path}: {sql}"

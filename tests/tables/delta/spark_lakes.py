@@ -42,7 +42,7 @@ class SparkLake:
     """
 
     statements: tuple[str, ...]
-    asked: tuple[str, ...] = ()
+    predicates: tuple[str, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
     instants: bool = False
 

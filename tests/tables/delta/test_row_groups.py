@@ -69,8 +69,8 @@ def test_no_row_group_with_a_matching_row_is_dropped_and_all_is_all(lake, mode):
         path = f"p={p}/{at}.parquet"
         values = generated(at)
         names = {n: n if mode == "none" else "x" + n if mode == "id" else f"col-{n}" for n in ids}
-        stored = {names[name]: array for name, array in values.items()}
-        action = write(lake, path, stored, {names[n]: number for n, number in ids.items()})
+        physical = {names[name]: array for name, array in values.items()}
+        action = write(lake, path, physical, {names[n]: number for n, number in ids.items()})
         if mode != "none":
             action["add"]["partitionValues"] = {"col-p": p}
         actions.append(action)
@@ -83,7 +83,7 @@ def test_no_row_group_with_a_matching_row_is_dropped_and_all_is_all(lake, mode):
     wrong, spared = [], 0
     for question in questions(world(schema, list(rows.values())), QUESTIONS, seed=4):
         evidence = table.plan(question.sql, depth="row-groups").evidence
-        for path, ordinal, kept, every in judged(evidence):
+        for path, ordinal, kept, every in row_group_verdicts(evidence):
             part = rows[path][ordinal * ROWS_IN_A_GROUP : (ordinal + 1) * ROWS_IN_A_GROUP]
             answers = [evaluate_row(question.tree, row) for row in part]
             spared += not kept
@@ -107,21 +107,21 @@ def generated(at: int) -> dict[str, pa.Array]:
     }
 
 
-def judged(evidence):
+def row_group_verdicts(evidence):
     """Each opened row group: its file, its number, whether it is kept, whether all rows match."""
-    groups, found = evidence.row_groups, evidence.row_group_judgement
+    groups, judgement = evidence.row_groups, evidence.row_group_judgement
     if groups is None:
         return
     paths = evidence.files.paths.take(groups.opened.take(groups.file)).to_pylist()
-    yield from zip(paths, groups.ordinal.to_pylist(), found.kept, found.every, strict=True)
+    yield from zip(paths, groups.ordinal.to_pylist(), judgement.kept, judgement.every, strict=True)
 
 
 def test_by_id_a_column_is_found_whatever_the_file_calls_it(lake):
     ids = {"a": 1, "b": 2}
     lake.create({"a": "long", "b": "long"}, **mapped("id", ids))
     # Each stands under the other's stored name.
-    stored = {"col-b": numbers(*range(10)), "col-a": numbers(*range(100, 110))}
-    lake.commit(write(lake, "f", stored, {"col-b": 1, "col-a": 2}))
+    physical = {"col-b": numbers(*range(10)), "col-a": numbers(*range(100, 110))}
+    lake.commit(write(lake, "f", physical, {"col-b": 1, "col-a": 2}))
 
     assert read(lake, "a = 7") == {"f": (1,)}
     assert read(lake, "b = 102") == {"f": (0,)}
@@ -190,9 +190,9 @@ def test_deleted_rows_keep_a_row_groups_bounds(lake, bounds):
     plan = lake.table().plan("a >= 5", depth="row-groups")
 
     assert [scan.row_groups for scan in plan] == [(1,)]
-    assert [every for *_, every in judged(plan.evidence)] == [False, True]
+    assert [every for *_, every in row_group_verdicts(plan.evidence)] == [False, True]
     from whyscan.reports.levels import rows_matched
 
-    found = rows_matched(plan.evidence)
+    matched = rows_matched(plan.evidence)
     # Nobody knows in which row group the three are.
-    assert (found.at_least, found.at_most) == (2, 5)
+    assert (matched.at_least, matched.at_most) == (2, 5)

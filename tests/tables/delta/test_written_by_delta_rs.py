@@ -39,19 +39,19 @@ def test_no_row_is_lost_and_no_file_kept_that_a_peer_drops(tmp_path, name):
     folder = str(tmp_path / "t")
     table = whyscan.open(folder)
     live = live_rows(folder, columns(table.snapshot))
-    known = world(columns(table.snapshot), list(live.values()))
+    rows_world = world(columns(table.snapshot), list(live.values()))
     peers = [DeltaRs(folder), DeltaExplain(folder)]
 
     wrong: list[str] = []
     dropped = dict.fromkeys(peers, 0)
-    for question in questions(known, OF_ANY_KIND, seed=1):
+    for question in questions(rows_world, OF_ANY_KIND, seed=1):
         wrong += complaints(verdicts(table, question.sql), question.sql, *truth(question, live))
-    for question in plain_questions(known, PLAIN, seed=2):
-        found = verdicts(table, question.sql)
-        wrong += complaints(found, question.sql, *truth(question, live))
+    for question in plain_questions(rows_world, PLAIN, seed=2):
+        judgements = verdicts(table, question.sql)
+        wrong += complaints(judgements, question.sql, *truth(question, live))
         for peer in peers:
             kept = peer.kept(peers_sql(question.tree))
-            wrong += looser(table, found, question.sql, kept)
+            wrong += looser(table, judgements, question.sql, kept)
             dropped[peer] += len(live) - len(kept)
 
     assert wrong == []
@@ -68,10 +68,10 @@ def live_rows(folder: str, schema: dict[Path, Type]) -> dict[str, tuple[Row, ...
 
 
 def values(rows: pa.Table, path: Path) -> pa.Array:
-    found = rows[path[0]].combine_chunks()
+    values = rows[path[0]].combine_chunks()
     for member in path[1:]:
-        found = pc.struct_field(found, member)
-    return found
+        values = pc.struct_field(values, member)
+    return values
 
 
 def truth(

@@ -53,23 +53,28 @@ def test_no_row_is_lost_and_no_file_kept_that_a_peer_drops(thrifty, tmp_path, na
     folder = write(thrifty, lake, tmp_path / "t")
     table = whyscan.open(folder)
     live = live_rows(thrifty, folder, columns(table.snapshot))
-    known = world(columns(table.snapshot), list(live.values()))
-    asked = [*map(Question, lake.asked), *questions(known, QUESTIONS, seed=len(live))]
-    rows = {path: len(held) for path, held in live.items()}
+    rows_world = world(columns(table.snapshot), list(live.values()))
+    predicates = [
+        *map(Question, lake.predicates),
+        *questions(rows_world, QUESTIONS, seed=len(live)),
+    ]
+    rows = {path: len(container) for path, container in live.items()}
 
     wrong: list[str] = []
     peer = DeltaOnSpark(thrifty, folder)
     with settings(thrifty, {LIFTING: str(not lake.instants).lower()}):
-        for question, matched in zip(asked, spark_says(thrifty, folder, asked), strict=True):
-            found = verdicts(table, question.sql)
-            wrong += complaints(found, question.sql, matched, rows)
-            wrong += looser(table, found, question.sql, peer.kept(question.sql))
+        for question, matched in zip(
+            predicates, spark_says(thrifty, folder, predicates), strict=True
+        ):
+            judgements = verdicts(table, question.sql)
+            wrong += complaints(judgements, question.sql, matched, rows)
+            wrong += looser(table, judgements, question.sql, peer.kept(question.sql))
     others = [DeltaRs(folder), DeltaExplain(folder)]
-    for question in plain_questions(known, PLAIN, seed=len(live)):
-        found = verdicts(table, question.sql)
+    for question in plain_questions(rows_world, PLAIN, seed=len(live)):
+        judgements = verdicts(table, question.sql)
         for other in others:
             kept = other.kept(peers_sql(question.tree))
-            wrong += looser(table, found, question.sql, kept)
+            wrong += looser(table, judgements, question.sql, kept)
 
     assert wrong == []
 
@@ -97,23 +102,26 @@ def live_rows(
     names = [".".join(f"`{name}`" for name in path) for path in schema]
     chosen = [f"{name} AS c{at}" for at, name in enumerate(names)]
     frame = spark.read.format("delta").load(folder)
-    found = frame.selectExpr("_metadata.file_path AS file", *chosen).toArrow()
+    rows = frame.selectExpr("_metadata.file_path AS file", *chosen).toArrow()
     live = {}
-    for uri in found["file"].unique().to_pylist():
-        part = found.filter(pc.equal(found["file"], uri)).drop_columns(["file"])
+    for uri in rows["file"].unique().to_pylist():
+        part = rows.filter(pc.equal(rows["file"], uri)).drop_columns(["file"])
         values = [column.combine_chunks() for column in part.columns]
         live[relative(unquote(uri), folder)] = rows_of(schema, values)
     return live
 
 
-def spark_says(spark: SparkSession, folder: str, asked: list[Question]) -> list[dict[str, int]]:
+def spark_says(
+    spark: SparkSession, folder: str, predicates: list[Question]
+) -> list[dict[str, int]]:
     """Predicate by predicate how many rows of each file match, all in one job."""
     from pyspark.sql import functions as f
 
     frame = spark.read.format("delta").load(folder)
-    counts = [f.expr(f"count_if({question.sql})") for question in asked]
-    found = frame.groupBy(f.expr("_metadata.file_path").alias("file")).agg(*counts).collect()
-    paths = [relative(unquote(row["file"]), folder) for row in found]
+    counts = [f.expr(f"count_if({question.sql})") for question in predicates]
+    rows = frame.groupBy(f.expr("_metadata.file_path").alias("file")).agg(*counts).collect()
+    paths = [relative(unquote(row["file"]), folder) for row in rows]
     return [
-        dict(zip(paths, (row[1 + at] for row in found), strict=True)) for at in range(len(asked))
+        dict(zip(paths, (row[1 + at] for row in rows), strict=True))
+        for at in range(len(predicates))
     ]

@@ -115,7 +115,7 @@ def test_no_predicate_of_a_tables_own_values_loses_a_row_or_claims_too_much(tabl
         ]
         wrong[column.path[0]] += complaints(column, files.containers, values, VALUES_AT_MOST)
 
-    assert {name for name, found in wrong.items() if found} == LYING.get(table, set()), wrong
+    assert {name for name, messages in wrong.items() if messages} == LYING.get(table, set()), wrong
 
 
 @every_table
@@ -159,14 +159,14 @@ def values_of(column, snapshot, files, at, rows, partitioned):
     physical = snapshot.state.schema.columns[column.path].physical
     if physical[0] not in rows.column_names:
         return pa.nulls(rows.num_rows, arrow_type(column.type))
-    found = rows.column(physical[0]).combine_chunks().slice(0, ROWS_AT_MOST)
+    values = rows.column(physical[0]).combine_chunks().slice(0, ROWS_AT_MOST)
     for name in physical[1:]:
-        if name not in [field.name for field in found.type]:
-            return pa.nulls(len(found), arrow_type(column.type))
-        found = pc.struct_field(found, name)
-    if isinstance(column.type, TimestampType) and pa.types.is_timestamp(found.type):
-        found = found.cast(pa.timestamp("us", found.type.tz), safe=False).cast(pa.int64())
-    return found.cast(arrow_type(column.type))
+        if name not in [field.name for field in values.type]:
+            return pa.nulls(len(values), arrow_type(column.type))
+        values = pc.struct_field(values, name)
+    if isinstance(column.type, TimestampType) and pa.types.is_timestamp(values.type):
+        values = values.cast(pa.timestamp("us", values.type.tz), safe=False).cast(pa.int64())
+    return values.cast(arrow_type(column.type))
 
 
 def partition_value(column, files, at, count):

@@ -93,8 +93,8 @@ def _about(name: str, rows: pa.Table, dice: random.Random) -> Iterator[Ask]:
 
 
 def column(rows: pa.Table, name: str, *members: str) -> pa.Array:
-    found = rows[name].combine_chunks()
-    return pc.struct_field(found, list(members)) if members else found
+    values = rows[name].combine_chunks()
+    return pc.struct_field(values, list(members)) if members else values
 
 
 def _compared(sql: str, path: tuple[str, ...], operator: str, value: Any) -> Ask:
@@ -102,10 +102,10 @@ def _compared(sql: str, path: tuple[str, ...], operator: str, value: Any) -> Ask
 
     def truth(rows: pa.Table) -> pa.Array:
         values = column(rows, *path)
-        found = kernel(values, pa.scalar(value, values.type))
+        truth = kernel(values, pa.scalar(value, values.type))
         if pa.types.is_floating(values.type):
-            found = pc.if_else(pc.is_nan(values), operator in ABOVE, found)
-        return found
+            truth = pc.if_else(pc.is_nan(values), operator in ABOVE, truth)
+        return truth
 
     theirs = expression(".".join(path), _plain(value))
     return Ask(f"{sql} {operator} {literal(value)}", theirs, truth)
@@ -115,9 +115,9 @@ def _listed(sql: str, path: tuple[str, ...], values: list[Any]) -> Ask:
     texts = ", ".join(literal(value) for value in values)
 
     def truth(rows: pa.Table) -> pa.Array:
-        found = column(rows, *path)
-        inside = pc.is_in(found, value_set=pa.array(values, found.type))
-        return pc.if_else(found.is_null(), pa.scalar(None, pa.bool_()), inside)
+        of_column = column(rows, *path)
+        inside = pc.is_in(of_column, value_set=pa.array(values, of_column.type))
+        return pc.if_else(of_column.is_null(), pa.scalar(None, pa.bool_()), inside)
 
     theirs = peer.In(".".join(path), [_plain(v) for v in values])
     return Ask(f"{sql} IN ({texts})", theirs, truth)

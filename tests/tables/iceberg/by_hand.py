@@ -115,7 +115,7 @@ class Lake:
                 "record_count": rows,
                 "file_size_in_bytes": 1000,
                 "null_value_counts": pairs(counts),
-                **{which: pairs(found) for which, found in ends.items()},
+                **{which: pairs(entries) for which, entries in ends.items()},
                 **more,
             },
         }
@@ -229,10 +229,10 @@ class Lake:
     def verdicts(self, predicate: str, **question: Any) -> tuple[list[str], list[str]]:
         evidence = self.plan(predicate, **question).evidence
         names = [path.rpartition("/")[2] for path in evidence.files.paths.to_pylist()]
-        judged = evidence.judgement
+        judgement = evidence.judgement
         return (
-            [name for name, kept in zip(names, judged.kept, strict=True) if kept],
-            [name for name, every in zip(names, judged.every, strict=True) if every],
+            [name for name, kept in zip(names, judgement.kept, strict=True) if kept],
+            [name for name, every in zip(names, judgement.every, strict=True) if every],
         )
 
     def live(self, **travel: Any) -> list[str]:
@@ -281,9 +281,9 @@ def _source_type(document: dict[str, Any], number: int) -> Any:
         if member["id"] == number:
             return member["type"]
         if isinstance(member["type"], dict) and "fields" in member["type"]:
-            found = _source_type(member["type"], number)
-            if found is not None:
-                return found
+            source = _source_type(member["type"], number)
+            if source is not None:
+                return source
     return None
 
 

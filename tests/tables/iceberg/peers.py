@@ -34,25 +34,25 @@ class OnSpark:
 
     def plan(self, sql: str) -> Planned | None:
         """None where Spark hands Iceberg no filter for the clause."""
-        asked = self._converted(sql)
-        if asked is None:
+        expression = self._converted(sql)
+        if expression is None:
             return None
-        told = self.lake.spark._jvm.org.apache.iceberg.metrics.InMemoryMetricsReporter()
-        scan = self._table.newScan().filter(asked).metricsReporter(told)
+        reporter = self.lake.spark._jvm.org.apache.iceberg.metrics.InMemoryMetricsReporter()
+        scan = self._table.newScan().filter(expression).metricsReporter(reporter)
         tasks = (scan if self.lake.ref is None else scan.useRef(self.lake.ref)).planFiles()
-        found, each = set(), tasks.iterator()
+        paths, each = set(), tasks.iterator()
         while each.hasNext():
-            found.add(each.next().file().location())
+            paths.add(each.next().file().location())
         tasks.close()
-        opened = told.scanReport().scanMetrics().scannedDataManifests().value()
-        return Planned(frozenset(found), opened)
+        opened = reporter.scanReport().scanMetrics().scannedDataManifests().value()
+        return Planned(frozenset(paths), opened)
 
     def _converted(self, sql: str) -> Any:
         jvm, spark = self.lake.spark._jvm, self.lake.spark._jsparkSession
         convert = jvm.org.apache.spark.sql.execution.datasources.SparkExpressionConverter
         try:
             return convert.convertToIcebergExpression(
-                convert.collectResolvedSparkExpression(spark, self.lake.asked, sql)
+                convert.collectResolvedSparkExpression(spark, self.lake.selected_name, sql)
             )
         except IllegalArgumentException as error:
             assert re.search("Cannot (convert|translate) Spark", str(error))  # noqa: PT017 - no other
@@ -75,8 +75,8 @@ class InPython:
         try:
             return self._plan(expression)
         except (TypeError, ValueError) as error:
-            known = "NoneType|Could not find field|does not yet support equality deletes"
-            assert re.search(known, str(error))  # noqa: PT017 - no other
+            expected_errors = "NoneType|Could not find field|does not yet support equality deletes"
+            assert re.search(expected_errors, str(error))  # noqa: PT017 - no other
             return None
 
     def _plan(self, expression: Any) -> Planned:

@@ -46,7 +46,7 @@ class Lake:
         return self.selector.partition("_")[2] or None
 
     @property
-    def asked(self) -> str:
+    def selected_name(self) -> str:
         """The name of what is asked."""
         return f"{self.name}.{self.selector}" if self.selector else self.name
 
@@ -57,15 +57,15 @@ class Lake:
     @property
     def java(self) -> Any:
         """Iceberg's own table, as it is now."""
-        found = self.spark._jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(
+        table = self.spark._jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(
             self.spark._jsparkSession, self.name
         )
-        found.refresh()
-        return found
+        table.refresh()
+        return table
 
     def live(self) -> DataFrame:
         """The rows that are not deleted, with the file and the position of each."""
-        return self.spark.sql(f"SELECT *, _file, _pos FROM {self.asked}")
+        return self.spark.sql(f"SELECT *, _file, _pos FROM {self.selected_name}")
 
     def sql(self, text: str) -> None:
         """A statement about `{t}`."""
@@ -96,9 +96,13 @@ class Kind:
     def make(self, spark: SparkSession, name: str) -> Lake:
         """Write the table."""
         lake = Lake(spark, f"ice.lakes.{name}", self.selector)
-        told = ", ".join(f"'{k}' = '{v}'" for k, v in {**SMALL_GROUPS, **self.properties}.items())
+        properties = ", ".join(
+            f"'{k}' = '{v}'" for k, v in {**SMALL_GROUPS, **self.properties}.items()
+        )
         parts = f"PARTITIONED BY ({self.parts})" if self.parts else ""
-        lake.sql(f"CREATE TABLE {{t}} ({COLUMNS}) USING iceberg {parts} TBLPROPERTIES ({told})")
+        lake.sql(
+            f"CREATE TABLE {{t}} ({COLUMNS}) USING iceberg {parts} TBLPROPERTIES ({properties})"
+        )
         (self.work or grow)(lake)
         return lake
 

@@ -76,9 +76,9 @@ def test_rows_that_pyiceberg_deletes_are_gone(tmp_path):
     assert sum(live.rows.to_pylist()) == table.scan().to_arrow().num_rows
 
 
-def _as(table, given):
+def _as(table, plain):
     kinds = {field.name: field.type for field in table.schema().as_arrow()}
-    return pa.table({n: given[n].combine_chunks().cast(kinds[n]) for n in given.column_names})
+    return pa.table({n: plain[n].combine_chunks().cast(kinds[n]) for n in plain.column_names})
 
 
 def examine(table, folder):
@@ -111,22 +111,22 @@ def peer_kept(table, expression):
 
 def verdicts(table, sql, **question):
     evidence = table.plan(sql, depth="files", **question).evidence
-    paths, judged = evidence.files.paths.to_pylist(), evidence.judgement
+    paths, judgement = evidence.files.paths.to_pylist(), evidence.judgement
     return (
-        {path for path, kept in zip(paths, judged.kept, strict=True) if kept},
-        {path for path, every in zip(paths, judged.every, strict=True) if every},
+        {path for path, kept in zip(paths, judgement.kept, strict=True) if kept},
+        {path for path, every in zip(paths, judgement.every, strict=True) if every},
     )
 
 
 def read(table, file):
     """A data file in the table's present columns, found by their field ids."""
-    stored = pq.read_table(file.file_path, partitioning=None)
-    by_id = {int(f.metadata[b"PARQUET:field_id"]): f.name for f in stored.schema}
+    file_rows = pq.read_table(file.file_path, partitioning=None)
+    by_id = {int(f.metadata[b"PARQUET:field_id"]): f.name for f in file_rows.schema}
     columns = {}
     for field in table.schema().fields:
         kind = table.schema().as_arrow().field(field.name).type
         name = by_id.get(field.field_id)
         columns[field.name] = (
-            pa.nulls(len(stored), kind) if name is None else column(stored, name).cast(kind)
+            pa.nulls(len(file_rows), kind) if name is None else column(file_rows, name).cast(kind)
         )
     return pa.table(columns)

@@ -52,7 +52,7 @@ class Study:
         return self.lake.live().toArrow()
 
     @cached_property
-    def asked(self) -> list[tuple[str, Any]]:
+    def questions(self) -> list[tuple[str, Any]]:
         """SQL, with PyIceberg's expression where it has one."""
         data, seed = self.rows.drop_columns(HIDDEN), len(self.lake.name)
         both = [(ask.sql, ask.peer) for ask in asks(data, ASKS, seed)]
@@ -63,7 +63,7 @@ class Study:
     @cached_property
     def truth(self) -> pa.Table:
         """`_file`, `_pos`, and a column a question."""
-        texts = [f"{sql} AS q{at}" for at, (sql, _) in enumerate(self.asked)]
+        texts = [f"{sql} AS q{at}" for at, (sql, _) in enumerate(self.questions)]
         with settings(self.lake.spark, INTERPRETED):
             return self.lake.live().selectExpr(*HIDDEN, *texts).toArrow()
 
@@ -73,30 +73,32 @@ class Study:
 
     @cached_property
     def plans(self) -> list[ScanPlan]:
-        return [self.table.plan(sql) for sql, _ in self.asked]
+        return [self.table.plan(sql) for sql, _ in self.questions]
 
     @cached_property
     def plans_without_nan(self) -> list[ScanPlan]:
-        return [self.table.plan(sql, depth="files", assume_no_nan=True) for sql, _ in self.asked]
+        return [
+            self.table.plan(sql, depth="files", assume_no_nan=True) for sql, _ in self.questions
+        ]
 
     def tight(self) -> Iterator[tuple[tuple[str, Any], ScanPlan, set[str]]]:
         """Each question with our plan without NaN and the files that have a matching row.
 
         A peer that drops one of those loses rows, as the test below of an hour before 1970 shows.
         """
-        for asked, plan, (_, _, told) in zip(
-            self.asked, self.plans_without_nan, self.answers(), strict=True
+        for question, plan, (_, _, answers) in zip(
+            self.questions, self.plans_without_nan, self.answers(), strict=True
         ):
-            yield asked, plan, set(told.filter(told["true"])["_file"].to_pylist())
+            yield question, plan, set(answers.filter(answers["true"])["_file"].to_pylist())
 
     def answers(self) -> Iterator[tuple[str, ScanPlan, pa.Table]]:
         """Each question with our plan and `_file`, `_pos` and `true` of Spark's rows."""
-        for at, ((sql, _), plan) in enumerate(zip(self.asked, self.plans, strict=True)):
-            told = self.truth.select([*HIDDEN, f"q{at}"]).rename_columns([*HIDDEN, "true"])
+        for at, ((sql, _), plan) in enumerate(zip(self.questions, self.plans, strict=True)):
+            answers = self.truth.select([*HIDDEN, f"q{at}"]).rename_columns([*HIDDEN, "true"])
             yield (
                 sql,
                 plan,
-                told.set_column(2, "true", pc.fill_null(told["true"], fill_value=False)),
+                answers.set_column(2, "true", pc.fill_null(answers["true"], fill_value=False)),
             )
 
 
@@ -117,8 +119,10 @@ def named(plan, flags):
 
 def test_no_row_is_lost_and_no_all_is_false(study):
     lost, false, miscounted = [], [], []
-    for sql, plan, told in study.answers():
-        true, other = (told.filter(flags) for flags in (told["true"], pc.invert(told["true"])))
+    for sql, plan, answers in study.answers():
+        true, other = (
+            answers.filter(flags) for flags in (answers["true"], pc.invert(answers["true"]))
+        )
         lost += [(sql, path) for path in set(true["_file"].to_pylist()) - kept(plan)]
         every = named(plan, plan.evidence.judgement.every)
         false += [(sql, path) for path in every & set(other["_file"].to_pylist())]
@@ -135,9 +139,9 @@ def test_no_row_group_with_a_matching_row_is_dropped(study):
         assert all(plan.evidence.unchecked for plan in study.plans if plan.summary.files_kept)
         return
     lost = []
-    for sql, plan, told in study.answers():
+    for sql, plan, answers in study.answers():
         read = {scan.path: set(scan.row_groups) for scan in plan}
-        for path, position, true in zip(*told.to_pydict().values(), strict=True):
+        for path, position, true in zip(*answers.to_pydict().values(), strict=True):
             group = int(np.searchsorted(ends(path), position, side="right"))
             if true and group not in read.get(path, ()):
                 lost.append((sql, path, group))
@@ -147,8 +151,8 @@ def test_no_row_group_with_a_matching_row_is_dropped(study):
 @cache
 def ends(path):
     """Where each row group of a file ends, in rows."""
-    stored = pq.ParquetFile(path).metadata
-    return np.cumsum([stored.row_group(at).num_rows for at in range(stored.num_row_groups)])
+    metadata = pq.ParquetFile(path).metadata
+    return np.cumsum([metadata.row_group(at).num_rows for at in range(metadata.num_row_groups)])
 
 
 def test_no_file_or_manifest_that_iceberg_on_spark_drops(study):

@@ -69,21 +69,21 @@ VECTORS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "stored", "value"), VECTORS)
-def test_a_stored_value_is_read_or_unknown(kind, stored, value):
-    bound = pa.array([bytes.fromhex(stored), None], pa.binary())
+@pytest.mark.parametrize(("kind", "encoded", "value"), VECTORS)
+def test_a_stored_value_is_read_or_unknown(kind, encoded, value):
+    bound = pa.array([bytes.fromhex(encoded), None], pa.binary())
     decoded = decode(bound, kind)
     assert decoded.to_pylist() == [value, None]
     assert materialise(unread(bound, decoded), 2).to_pylist() == [value is None, False]
 
 
 def test_nanoseconds_stay_and_dates_too_far_for_them_are_unknown():
-    stored = [
+    encoded = [
         (1).to_bytes(8, "little"),
         (106_751).to_bytes(4, "little"),
         (106_752).to_bytes(4, "little"),
     ]
-    decoded = decode(pa.array(stored), NANOSECONDS)
+    decoded = decode(pa.array(encoded), NANOSECONDS)
     assert decoded.view(pa.int64()).to_pylist() == [1, 106_751 * 86_400 * 10**9, None]
 
 

@@ -443,10 +443,10 @@ SUMMARIES = [
 ]
 
 
-@pytest.mark.parametrize(("told", "opened"), SUMMARIES)
-def test_l_summaries_rule_manifests_out_or_say_nothing(lake, told, opened):
+@pytest.mark.parametrize(("summary", "opened"), SUMMARIES)
+def test_l_summaries_rule_manifests_out_or_say_nothing(lake, summary, opened):
     table = lake({"n": "int"}, part(1, "identity", "n"))
-    table.manifest([table.file("f", partition={"n": 5})], summaries=[told])
+    table.manifest([table.file("f", partition={"n": 5})], summaries=[summary])
     plan = table.commit().plan("n = 5")
     assert plan.summary.manifests_kept == int(opened)
     assert plan.summary.files_total == 1

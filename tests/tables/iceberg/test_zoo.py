@@ -136,9 +136,9 @@ def values_of(column, snapshot, file, at, files):
             else pa.repeat(interval.lower[at], rows)
         )
     name = file.parquet.schema.column(node.leaf.index).path
-    found = file.parquet.read(columns=[name]).slice(0, ROWS_AT_MOST).column(0).combine_chunks()
-    while pa.types.is_struct(found.type):
-        found = pc.struct_field(found, found.type.field(0).name)
-    if pa.types.is_timestamp(found.type):
-        found = found.cast(pa.timestamp(column.type.unit.value, found.type.tz)).cast(pa.int64())
-    return found.cast(arrow_type(column.type))
+    values = file.parquet.read(columns=[name]).slice(0, ROWS_AT_MOST).column(0).combine_chunks()
+    while pa.types.is_struct(values.type):
+        values = pc.struct_field(values, values.type.field(0).name)
+    if pa.types.is_timestamp(values.type):
+        values = values.cast(pa.timestamp(column.type.unit.value, values.type.tz)).cast(pa.int64())
+    return values.cast(arrow_type(column.type))

@@ -23,8 +23,8 @@ def lake(tmp_path_factory):
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
     try:
-        with running(tmp_path_factory.mktemp("seaweed")) as found:
-            yield found
+        with running(tmp_path_factory.mktemp("seaweed")) as server:
+            yield server
     except CannotRun as error:
         pytest.skip(str(error))
 
@@ -37,8 +37,8 @@ def uploaded(server, lake):
 
 @pytest.fixture(scope="session")
 def _session_proxy(server):
-    with start_proxy(server.port) as found:
-        yield found
+    with start_proxy(server.port) as proxy:
+        yield proxy
 
 
 @pytest.fixture

@@ -24,28 +24,35 @@ FRESH = {"cache": "off"}
 """What the driver has read would open the table for workers of the same machine."""
 
 
-def main(asked):
+def main(settings_of_run):
     settings = {
         "spark.eventLog.enabled": "true",
-        "spark.eventLog.dir": asked["events"],
+        "spark.eventLog.dir": settings_of_run["events"],
         "spark.eventLog.compress": "false",
-        "spark.local.dir": asked["scratch"],
+        "spark.local.dir": settings_of_run["scratch"],
         "spark.sql.shuffle.partitions": "2",
     }
     spark = whyscan.spark.session("local[2]", settings=settings)
     before = spark.range(2).mapInArrow(names_of_keys, "names string").collect()
-    found = {"shown": []}
-    for (name, question), keys in zip(asked["questions"].items(), asked["keys"], strict=True):
+    outcomes = {"shown": []}
+    for (name, question), keys in zip(
+        settings_of_run["questions"].items(), settings_of_run["keys"], strict=True
+    ):
         with patch.dict(os.environ, keys):
-            found[name] = one_table(spark, f"{asked['lake']}/{name}", question, found["shown"])
-    os.environ.update(asked["keys"][0])
+            outcomes[name] = one_table(
+                spark, f"{settings_of_run['lake']}/{name}", question, outcomes["shown"]
+            )
+    os.environ.update(settings_of_run["keys"][0])
     after = spark.range(2).mapInArrow(names_of_keys, "names string").collect()
-    found["known to workers"] = [row.names for row in before + after]
-    found["audit"] = audited(spark, asked)
-    found["shown"] += [str(spark.sparkContext.getConf().getAll()), failing(spark, asked)]
-    found["shown"] += [str(row) for row in spark.sql("SET -v").collect()]
+    outcomes["known to workers"] = [row.names for row in before + after]
+    outcomes["audit"] = audited(spark, settings_of_run)
+    outcomes["shown"] += [
+        str(spark.sparkContext.getConf().getAll()),
+        failing(spark, settings_of_run),
+    ]
+    outcomes["shown"] += [str(row) for row in spark.sql("SET -v").collect()]
     spark.stop()
-    return found
+    return outcomes
 
 
 def names_of_keys(batches):
@@ -86,19 +93,21 @@ def plan_text(frame):
     return out.getvalue() + frame._jdf.queryExecution().logical().treeString()
 
 
-def audited(spark, asked):
-    tables = {name: f"{asked['lake']}/{name}" for name in asked["questions"]}
-    found = whyscan.spark.audit(spark, asked["workload"], tables, storage=FRESH).to_dict()
+def audited(spark, settings_of_run):
+    tables = {name: f"{settings_of_run['lake']}/{name}" for name in settings_of_run["questions"]}
+    audited = whyscan.spark.audit(
+        spark, settings_of_run["workload"], tables, storage=FRESH
+    ).to_dict()
     return {
         query["tables"][0]["name"]: [level["kept"] for level in query["tables"][0]["levels"]]
-        for query in found["queries"]
+        for query in audited["queries"]
     }
 
 
-def failing(spark, asked):
+def failing(spark, settings_of_run):
     """What is said of a table that is not there."""
     try:
-        spark.read.format("whyscan").load(f"{asked['lake']}/nowhere")
+        spark.read.format("whyscan").load(f"{settings_of_run['lake']}/nowhere")
     except Exception as error:  # noqa: BLE001 - whatever it says
         return str(error)
     return "it was opened"

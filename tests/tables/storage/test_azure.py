@@ -36,17 +36,17 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def endpoint(tmp_path_factory, lake):
-    with running(tmp_path_factory.mktemp("azurite")) as found:
+    with running(tmp_path_factory.mktemp("azurite")) as server:
         store = AzureStore(
             CONTAINER,
             account_name=ACCOUNT,
             account_key=KEY,
-            endpoint=found,
+            endpoint=server,
             client_options={"allow_http": True},
         )
         for name in QUESTIONS:
             put_folder(store, lake / name, name)
-        yield found
+        yield server
 
 
 @contextmanager

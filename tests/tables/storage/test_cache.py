@@ -23,7 +23,7 @@ def put(cache, key, content):
     cache.put(key, memoryview(content))
 
 
-def held(cache, *keys):
+def entries(cache, *keys):
     return [key for key in keys if cache.get(key) is not None]
 
 
@@ -45,10 +45,10 @@ def test_what_was_put_comes_back(cache, content):
 
 
 DAMAGES = {
-    "cut off": lambda stored: stored[:-1],
+    "cut off": lambda content: content[:-1],
     "emptied": lambda _: b"",
-    "a bit flipped": lambda stored: stored[:-1] + bytes([stored[-1] ^ 1]),
-    "grown": lambda stored: stored + b"!",
+    "a bit flipped": lambda content: content[:-1] + bytes([content[-1] ^ 1]),
+    "grown": lambda content: content + b"!",
 }
 
 
@@ -78,8 +78,8 @@ def test_the_least_recently_used_goes_first(cache):
     for number in range(45):
         put(cache, f"new {number}", bytes(20_000))
 
-    assert held(cache, "old 0", "old 1", "old 2") == ["old 0"]
-    assert held(cache, "new 44") == ["new 44"]
+    assert entries(cache, "old 0", "old 1", "old 2") == ["old 0"]
+    assert entries(cache, "new 44") == ["new 44"]
 
 
 def test_the_bound_holds_whatever_is_put(cache):
@@ -99,7 +99,7 @@ def test_one_large_object_does_not_push_out_all_others(cache):
     put(cache, "small", b"x")
     put(cache, "large", bytes(MIB // 2))
 
-    assert held(cache, "small", "large") == ["small"]
+    assert entries(cache, "small", "large") == ["small"]
 
 
 def test_what_killed_processes_left_is_swept(cache):
@@ -112,7 +112,7 @@ def test_what_killed_processes_left_is_swept(cache):
 
     cache.sweep()
 
-    assert (abandoned.exists(), fresh.exists(), held(cache, "k")) == (False, True, ["k"])
+    assert (abandoned.exists(), fresh.exists(), entries(cache, "k")) == (False, True, ["k"])
 
 
 def test_a_cache_that_cannot_be_written_is_an_empty_one(tmp_path):
@@ -253,8 +253,8 @@ def test_stores_of_one_name_at_two_endpoints_share_nothing(cache):
 def test_ranges_of_one_object_are_kept_apart(cache):
     objects = Objects(**{UNIQUE: b"0123456789"})
     for _ in range(2):
-        found = objects.open(cache).read_many([ByteRange(UNIQUE, 0, 3), ByteRange(UNIQUE, 3, 7)])
-        assert [bytes(piece) for piece in found] == [b"012", b"3456789"]
+        contents = objects.open(cache).read_many([ByteRange(UNIQUE, 0, 3), ByteRange(UNIQUE, 3, 7)])
+        assert [bytes(piece) for piece in contents] == [b"012", b"3456789"]
 
 
 def test_the_folder_is_the_users_by_the_rules_of_xdg(monkeypatch, tmp_path):

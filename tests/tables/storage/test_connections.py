@@ -43,9 +43,9 @@ def aws(cloud, monkeypatch):
     ],
 )
 def test_addresses(address, store, path):
-    found = parse(address)
+    place = parse(address)
 
-    assert (found.store, found.path, found.pattern) == (store, path, None)
+    assert (place.store, place.path, place.pattern) == (store, path, None)
 
 
 def test_a_question_mark_is_a_wildcard_in_a_bucket():
@@ -168,11 +168,11 @@ def test_a_profile_is_read_from_both_files(aws):
         f"[p]\naws_access_key_id = k\naws_secret_access_key = {CANARY}\n",
     )
 
-    found = read_profile("p")
+    profile = read_profile("p")
 
-    assert found.settings == {"region": "eu-west-1", "endpoint": "http://e"}
-    assert (found.keys.access_key_id, found.keys.secret_access_key) == ("k", CANARY)
-    assert "canary" not in repr(found)
+    assert profile.settings == {"region": "eu-west-1", "endpoint": "http://e"}
+    assert (profile.keys.access_key_id, profile.keys.secret_access_key) == ("k", CANARY)
+    assert "canary" not in repr(profile)
 
 
 def test_the_endpoint_of_a_service_comes_before_the_profiles(aws):
@@ -251,21 +251,21 @@ TRAVELLING = [
 ]
 
 
-@pytest.mark.parametrize(("address", "variables", "known"), TRAVELLING)
+@pytest.mark.parametrize(("address", "variables", "expected"), TRAVELLING)
 def test_what_the_environment_says_goes_along_with_a_store(
-    cloud, monkeypatch, address, variables, known
+    cloud, monkeypatch, address, variables, expected
 ):
-    with monkeypatch.context() as here:
+    with monkeypatch.context() as patch:
         for name, text in variables.items():
-            here.setenv(name, text)
+            patch.setenv(name, text)
         sent = pickle.dumps(connect(address, {}).backend)
         options = portable_options(address, {"cache": "off"})
 
     there = pickle.loads(sent).config
     again = connect(address, options).backend.config
 
-    assert {name: there.get(name) for name in known} == known
-    assert {name: again.get(name) for name in known} == known
+    assert {name: there.get(name) for name in expected} == expected
+    assert {name: again.get(name) for name in expected} == expected
     assert options["cache"] == "off"
 
 
@@ -287,10 +287,10 @@ def test_keys_that_were_given_are_not_mixed_with_those_of_the_environment(cloud,
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "other")
     monkeypatch.setenv("AWS_SESSION_TOKEN", "other")
 
-    given = {"aws_access_key_id": "k", "aws_secret_access_key": "s"}
-    found = portable_options("s3://b", given)
+    keys = {"aws_access_key_id": "k", "aws_secret_access_key": "s"}
+    options = portable_options("s3://b", keys)
 
-    assert found == given
+    assert options == keys
 
 
 def test_a_folder_of_this_machine_needs_nothing(cloud, monkeypatch):

@@ -89,19 +89,19 @@ def requests(proxy):
 def test_explain_on_spark_has_the_checkpoint_read_by_executors_alone(
     spark, checkpoints, proxy, options
 ):
-    driver, asked = {}, {}
+    driver, bytes_read = {}, {}
     for count, size in checkpoints.items():
         proxy.answered.clear()
         table = whyscan.open(f"s3://{BUCKET}/{count}", storage=options)
-        found = table.explain(QUESTION, spark=spark, depth="files")
-        driver[count], asked[count] = read(proxy, by_driver=True), requests(proxy)
+        report = table.explain(QUESTION, spark=spark, depth="files")
+        driver[count], bytes_read[count] = read(proxy, by_driver=True), requests(proxy)
         assert read(proxy, by_driver=False) > size * 0.95
         assert driver[count] < size / 50, size
         whole = table.explain(QUESTION, depth="files")
-        assert comparable(found.to_dict()) == comparable(whole.to_dict())
-        assert 0 < found.levels[-1].kept < found.levels[-1].total == count - count // 1000 + 11
+        assert comparable(report.to_dict()) == comparable(whole.to_dict())
+        assert 0 < report.levels[-1].kept < report.levels[-1].total == count - count // 1000 + 11
     assert driver[40_000] - driver[20_000] < 10_000
-    assert asked[40_000] == asked[20_000] < 12
+    assert bytes_read[40_000] == bytes_read[20_000] < 12
 
 
 def test_an_inventory_has_the_checkpoint_read_by_executors_alone(
@@ -112,12 +112,12 @@ def test_an_inventory_has_the_checkpoint_read_by_executors_alone(
         proxy.answered.clear()
         uri = f"s3://{BUCKET}/{count}"
         rows = inventory(spark, {"t": uri}, storage=options).where("level = 'file'")
-        found = sorted((row.path, row.bytes) for row in rows.select("path", "bytes").collect())
+        files = sorted((row.path, row.bytes) for row in rows.select("path", "bytes").collect())
         driver[count] = read(proxy, by_driver=True)
         assert read(proxy, by_driver=False) > size * 0.95
         assert driver[count] < size / 50, size
         whole = whyscan.open(uri, storage=options).snapshot.files([])
-        assert found == sorted(zip(whole.paths.to_pylist(), whole.bytes.to_pylist(), strict=True))
+        assert files == sorted(zip(whole.paths.to_pylist(), whole.bytes.to_pylist(), strict=True))
     assert driver[40_000] - driver[20_000] < 10_000
 
 
@@ -141,9 +141,9 @@ print(most() - before, len(opened.parts))
 @pytest.mark.usefixtures("uploaded")
 def test_opening_and_dividing_takes_no_memory_for_files(checkpoints, server, options):
     small, large = f"s3://{BUCKET}/delta", f"s3://{BUCKET}/{COUNTS[-1]}"
-    given = json.dumps([small, large, options | {"endpoint": server.endpoint}])
+    configuration = json.dumps([small, large, options | {"endpoint": server.endpoint}])
     run = [sys.executable, "-c", OPENED]
-    done = subprocess.run(run, input=given, capture_output=True, text=True, check=True)
+    done = subprocess.run(run, input=configuration, capture_output=True, text=True, check=True)
     grown, parts = map(int, done.stdout.split())
     assert parts > 1
     assert grown < checkpoints[COUNTS[-1]] / 4

@@ -31,9 +31,9 @@ pytestmark = [
 def port(lake):
     (port,) = free_ports(1)
     place = ["-scheme", "http", "-host", "127.0.0.1", "-port", str(port)]
-    known_as = ["-public-host", f"127.0.0.1:{port}"]
+    host_words = ["-public-host", f"127.0.0.1:{port}"]
     process = subprocess.Popen(
-        [SERVER, "-backend", "memory", *place, *known_as],
+        [SERVER, "-backend", "memory", *place, *host_words],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
@@ -93,9 +93,9 @@ def answer(report):
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_a_bucket_gives_the_same_report_as_a_folder(base, ask, local, name):
-    found = ask("gs://lake", name, f"base_url={base}", "skip_signature=true")
+    verification = ask("gs://lake", name, f"base_url={base}", "skip_signature=true")
 
-    assert answer(found) == answer(local(name))
+    assert answer(verification) == answer(local(name))
 
 
 def test_variables_and_the_other_spelling(base, ask, monkeypatch):

@@ -38,11 +38,11 @@ def done(server, uploaded, tmp_path):
     by_profile = {"AWS_PROFILE": "lake", "AWS_SHARED_CREDENTIALS_FILE": str(credentials)}
     workload = tmp_path / "queries.sql"
     workload.write_text(
-        "".join(f"SELECT * FROM {name} WHERE {asked};\n" for name, asked in QUESTIONS.items())
+        "".join(f"SELECT * FROM {name} WHERE {question};\n" for name, question in QUESTIONS.items())
     )
     events = tmp_path / "events"
     events.mkdir()
-    asked = {
+    question = {
         "events": events.as_uri(),
         "scratch": str(tmp_path / "scratch"),
         "keys": [by_variables, by_profile, by_variables],
@@ -53,7 +53,7 @@ def done(server, uploaded, tmp_path):
     unknowing = {name: text for name, text in os.environ.items() if not name.startswith("AWS_")}
     ended = subprocess.run(
         [sys.executable, PROGRAM],
-        input=json.dumps(asked),
+        input=json.dumps(question),
         env=unknowing | {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")},
         capture_output=True,
         text=True,
@@ -66,18 +66,18 @@ def done(server, uploaded, tmp_path):
 
 
 def test_every_stage_reads_a_bucket_whose_keys_only_the_driver_has(done):
-    found, written = done
+    outcomes, written = done
 
-    assert found.pop("known to workers") == []
-    shown = "".join(found.pop("shown"))
-    audited = found.pop("audit")
-    for name, told in found.items():
-        assert told["in parts"] == told["levels"], name
-        assert told["source"] == told["read"] == told["rows"] > 0, name
-        assert told["inventory"] >= told["files"], name
-        assert told["errors"] == 0, name
-        assert told["proof"] == 0, name
-        assert audited[name] == [level["kept"] for level in told["levels"]], name
+    assert outcomes.pop("known to workers") == []
+    shown = "".join(outcomes.pop("shown"))
+    audited = outcomes.pop("audit")
+    for name, outcome in outcomes.items():
+        assert outcome["in parts"] == outcome["levels"], name
+        assert outcome["source"] == outcome["read"] == outcome["rows"] > 0, name
+        assert outcome["inventory"] >= outcome["files"], name
+        assert outcome["errors"] == 0, name
+        assert outcome["proof"] == 0, name
+        assert audited[name] == [level["kept"] for level in outcome["levels"]], name
     assert "whyscan" in shown
     assert "nowhere" in shown
     encoded = b64encode(SECRET.encode()).decode()[:-4]

@@ -38,8 +38,8 @@ def test_a_file_of_a_table_in_a_bucket_is_refused_and_opened_as_a_file(s3, lake)
 @pytest.mark.parametrize("named", ["hive", "hive/country=DE", "hive/*/*.parquet"])
 def test_files_beside_tables_of_a_bucket_are_opened_with_few_questions(s3, named):
     whyscan.open(f"s3://{BUCKET}/{named}")
-    asked = [path for path in s3.seen if "list-type=2" in path]
-    assert len(asked) <= 13, asked
+    listings = [path for path in s3.seen if "list-type=2" in path]
+    assert len(listings) <= 13, listings
 
 
 def test_a_bucket_that_nobody_may_list_above_the_files_gives_no_answer(s3):

@@ -30,22 +30,24 @@ def answer(report):
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_a_bucket_gives_the_same_report_as_a_folder(s3, remote, local, name):
-    there, here = remote(name), local(name)
+    there, local_report = remote(name), local(name)
 
-    assert answer(there) == answer(here)
+    assert answer(there) == answer(local_report)
     assert there["table"]["uri"] == f"s3://{BUCKET}/{name}"
-    assert any(0 < level["kept"] < level["total"] for level in here["levels"]), here["levels"]
+    assert any(0 < level["kept"] < level["total"] for level in local_report["levels"]), (
+        local_report["levels"]
+    )
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_the_second_run_gives_the_same_report_and_reads_less(s3, remote, name):
     first = remote(name)
-    asked = len(s3.seen)
+    requests = len(s3.seen)
     second = remote(name)
 
     assert answer(second) == answer(first)
     assert second["metadata"]["objects"] == first["metadata"]["objects"]
-    assert len(s3.seen) - asked < asked, s3.seen
+    assert len(s3.seen) - requests < requests, s3.seen
 
 
 def test_the_report_counts_what_came_from_the_cache(s3, remote, tmp_path):
@@ -213,8 +215,8 @@ def test_a_profile_brings_keys_region_and_endpoint(cloud, explain, proxy, upload
 
 
 def test_options_alone_are_enough(cloud, explain, proxy, uploaded):
-    given = {"endpoint": proxy.endpoint, "access_key_id": KEY, "AWS_SECRET_ACCESS_KEY": SECRET}
-    more = [word for pair in given.items() for word in ("--option", "=".join(pair))]
+    keys = {"endpoint": proxy.endpoint, "access_key_id": KEY, "AWS_SECRET_ACCESS_KEY": SECRET}
+    more = [word for pair in keys.items() for word in ("--option", "=".join(pair))]
 
     assert explain(f"s3://{BUCKET}/hive", QUESTIONS["hive"], *more).code == 0
 

@@ -24,14 +24,14 @@ IMPATIENT = {"max_retries": "1", "retry_timeout": "2"}
 @pytest.mark.parametrize("sql", [None, "true"], ids=["question", "everything"])
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_a_bucket_holds_the_rows_of_the_folder(s3, lake, name, sql):
-    asked = QUESTIONS[name] if sql is None else sql
+    predicate = QUESTIONS[name] if sql is None else sql
 
-    there = whyscan.open(f"s3://{BUCKET}/{name}").plan(asked).to_arrow()
-    here = whyscan.open(str(lake / name)).plan(asked).to_arrow()
+    there = whyscan.open(f"s3://{BUCKET}/{name}").plan(predicate).to_arrow()
+    local_rows = whyscan.open(str(lake / name)).plan(predicate).to_arrow()
 
-    assert here.num_rows > 0
-    assert there.schema == here.schema
-    assert difference(there, here) == ""
+    assert local_rows.num_rows > 0
+    assert there.schema == local_rows.schema
+    assert difference(there, local_rows) == ""
 
 
 def test_only_the_chunks_of_the_columns_and_row_groups_that_are_needed_are_asked_for(
@@ -54,19 +54,19 @@ def test_only_the_chunks_of_the_columns_and_row_groups_that_are_needed_are_asked
     )
     s3.reset()
 
-    found = plan.to_arrow()
+    actual = plan.to_arrow()
 
-    assert found.column("asked").equals(rows.column("asked")[count * 3 // 4 - 100 :])
+    assert actual.column("asked").equals(rows.column("asked")[count * 3 // 4 - 100 :])
     footer, size = pq.read_metadata(tmp_path / "a.parquet"), (tmp_path / "a.parquet").stat().st_size
     chunks = [chunk(footer.row_group(group).column(leaf)) for group in (2, 3) for leaf in (1, 3)]
-    asked = [span(header) for path, header in s3.ranges if "a.parquet" in path]
-    for first, last in asked:
+    ranges = [span(header) for path, header in s3.ranges if "a.parquet" in path]
+    for first, last in ranges:
         inside = any(
             start <= first and last <= end for start, end in [*chunks, (size - TAIL, size)]
         )
         assert inside, (first, last, chunks)
     needed = sum(end - start for start, end in chunks)
-    assert sum(last - first for first, last in asked) <= needed + TAIL < size / 3
+    assert sum(last - first for first, last in ranges) <= needed + TAIL < size / 3
 
 
 def chunk(column):

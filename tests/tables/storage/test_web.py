@@ -22,10 +22,10 @@ class Files(BaseHTTPRequestHandler):
         if not file.is_file():
             return self.reply(404, b"")
         content = file.read_bytes()
-        asked = self.headers.get("Range")
-        if asked is None:
+        requested = self.headers.get("Range")
+        if requested is None:
             return self.reply(200, content)
-        first, last = asked.removeprefix("bytes=").split("-")
+        first, last = requested.removeprefix("bytes=").split("-")
         piece = content[int(first) : int(last) + 1]
         where = f"bytes {first}-{int(first) + len(piece) - 1}/{len(content)}"
         return self.reply(206, piece, ("Content-Range", where))
@@ -62,19 +62,19 @@ def web(lake):
 
 def test_a_file_of_a_web_server(cloud, web, explain, lake):
     name = "hive/country=DE/part-0.parquet"
-    there, here = (explain(f"{root}/{name}", "age > 40") for root in (web, lake))
+    there, local_report = (explain(f"{root}/{name}", "age > 40") for root in (web, lake))
 
     assert there.code == 0, there.err
-    assert answer(json.loads(there.out)) == answer(json.loads(here.out))
+    assert answer(json.loads(there.out)) == answer(json.loads(local_report.out))
 
 
 def test_an_iceberg_table_by_its_metadata_file(cloud, web, explain, lake):
     newest = max((lake / "iceberg" / "metadata").glob("*.metadata.json")).name
     name = f"iceberg/metadata/{newest}"
-    there, here = (explain(f"{root}/{name}", QUESTIONS["iceberg"]) for root in (web, lake))
+    there, local_report = (explain(f"{root}/{name}", QUESTIONS["iceberg"]) for root in (web, lake))
 
     assert there.code == 0, there.err
-    assert answer(json.loads(there.out)) == answer(json.loads(here.out))
+    assert answer(json.loads(there.out)) == answer(json.loads(local_report.out))
 
 
 @pytest.mark.parametrize("name", ["hive", "delta"])

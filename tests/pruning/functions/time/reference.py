@@ -57,10 +57,10 @@ def instant_near(wall: datetime, zone: str, offset: int) -> int:
 def start_of_day(day: date, zone: str) -> int:
     """java.time's atStartOfDay: midnight, or the end of the gap that it lies in."""
     midnight = datetime(day.year, day.month, day.day)  # noqa: DTZ001
-    found = instant_of(midnight, zone)
-    if reading(found, zone) == midnight:
-        return found
-    before, after = found - DAY, found
+    instant = instant_of(midnight, zone)
+    if reading(instant, zone) == midnight:
+        return instant
+    before, after = instant - DAY, instant
     old = offset_at(before, zone)
     while after - before > 1:
         middle = (before + after) // 2

@@ -71,11 +71,11 @@ def expected(case: Case, answer: object) -> object:
 @pytest.mark.parametrize("name", ZONES)
 def test_the_reference_is_what_spark_says(spark: SparkSession, name: str) -> None:
     values = moments(name)
-    asked = ", ".join(f"{comparable(case)} as c{i}" for i, case in enumerate(CASES))
+    columns = ", ".join(f"{comparable(case)} as c{i}" for i, case in enumerate(CASES))
     table = ", ".join(f"({value}L)" for value in values)
     spark.conf.set("spark.sql.session.timeZone", name)
     try:
-        rows = spark.sql(f"select {asked} from values {table} as t(v)").collect()
+        rows = spark.sql(f"select {columns} from values {table} as t(v)").collect()
     finally:
         spark.conf.set("spark.sql.session.timeZone", "UTC")
 

@@ -43,8 +43,8 @@ def day(text: str) -> int:
 
 def over(expression, kind, lower, upper, name="UTC") -> Interval:
     """The expression over one container in which x is from lower to upper."""
-    told = between(kind, arrow.array([lower], kind), arrow.array([upper], kind))
-    containers = Containers(1, statistics={("x",): told})
+    interval = between(kind, arrow.array([lower], kind), arrow.array([upper], kind))
+    containers = Containers(1, statistics={("x",): interval})
     return interval_of(expression, ContainerBatch(containers, zone(name)))
 
 
@@ -100,9 +100,9 @@ DAWN, DUSK = "2024-03-05 00:00:00", "2024-03-05 23:59:59.999999"
     ],
 )
 def test_fields_are_tight_within_their_period(function, lower, upper, bounds):
-    found = over(call(function, INT, NTZ), TIMESTAMP_NTZ, ticks(lower), ticks(upper))
+    interval = over(call(function, INT, NTZ), TIMESTAMP_NTZ, ticks(lower), ticks(upper))
 
-    assert shown(found) == bounds
+    assert shown(interval) == bounds
 
 
 @pytest.mark.parametrize("function", ["month", "day", "hour", "weekofyear"])
@@ -127,22 +127,22 @@ def test_a_field_has_its_range_where_nothing_else_is_known(function):
 def test_date_trunc_of_a_day_is_one_point(unit, start, column):
     truncated = call("date_trunc", column.type, Literal(unit, STRING), column)
 
-    found = over(truncated, column.type, ticks(DAWN), ticks(DUSK))
+    interval = over(truncated, column.type, ticks(DAWN), ticks(DUSK))
 
-    assert shown(found) == (ticks(start), ticks(start))
+    assert shown(interval) == (ticks(start), ticks(start))
 
 
 @pytest.mark.parametrize("unit", ["fortnight", "", None])
 def test_a_unit_that_is_none_gives_null(unit):
-    found = over(call("date_trunc", TIMESTAMP, Literal(unit, STRING), TS), TIMESTAMP, 0, DAY)
+    interval = over(call("date_trunc", TIMESTAMP, Literal(unit, STRING), TS), TIMESTAMP, 0, DAY)
 
-    assert (found.value, found.null, says(found.raises)) == (False, True, False)
+    assert (interval.value, interval.null, says(interval.raises)) == (False, True, False)
 
 
 def test_a_date_has_no_unit_below_the_week():
-    found = over(call("trunc", DATE, D, Literal("day", STRING)), DATE, 0, 1)
+    interval = over(call("trunc", DATE, D, Literal("day", STRING)), DATE, 0, 1)
 
-    assert (found.value, found.null) == (False, True)
+    assert (interval.value, interval.null) == (False, True)
 
 
 def test_st_johns_goes_back_over_midnight_and_to_date_takes_the_hull():
@@ -150,17 +150,17 @@ def test_st_johns_goes_back_over_midnight_and_to_date_takes_the_hull():
     seventh = ticks("2010-11-07 02:30:30")
     later = ticks("2010-11-07 04:00:00")
 
-    found = over(Cast(TS, DATE), TIMESTAMP, seventh, later, "America/St_Johns")
+    interval = over(Cast(TS, DATE), TIMESTAMP, seventh, later, "America/St_Johns")
 
-    assert shown(found) == (day("2010-11-06"), day("2010-11-07"))
+    assert shown(interval) == (day("2010-11-06"), day("2010-11-07"))
 
 
 def test_st_johns_shows_23_01_to_00_00_59_twice():
     before, after = ticks("2010-11-07 02:20:00"), ticks("2010-11-07 02:40:00")
 
-    found = over(Cast(TS, TIMESTAMP_NTZ), TIMESTAMP, before, after, "America/St_Johns")
+    interval = over(Cast(TS, TIMESTAMP_NTZ), TIMESTAMP, before, after, "America/St_Johns")
 
-    assert shown(found) == (ticks("2010-11-06 23:01:00"), ticks("2010-11-07 00:00:59.999999"))
+    assert shown(interval) == (ticks("2010-11-06 23:01:00"), ticks("2010-11-07 00:00:59.999999"))
 
 
 def test_apia_has_no_30th_of_december_2011():
@@ -175,7 +175,7 @@ def test_apia_has_no_30th_of_december_2011():
 
 def test_a_reading_in_a_gap_is_later_than_those_behind_it():
     # New York, 2024-03-10: 02:00 became 03:00, so 02:59 is 03:59 and 03:00 is 03:00.
-    found = over(
+    interval = over(
         Cast(NTZ, TIMESTAMP),
         TIMESTAMP_NTZ,
         ticks("2024-03-10 02:59:00"),
@@ -183,15 +183,17 @@ def test_a_reading_in_a_gap_is_later_than_those_behind_it():
         "America/New_York",
     )
 
-    assert shown(found) == (ticks("2024-03-10 07:00:00"), ticks("2024-03-10 07:59:59.999999"))
+    assert shown(interval) == (ticks("2024-03-10 07:00:00"), ticks("2024-03-10 07:59:59.999999"))
 
 
 def test_months_on_a_clock_fall_at_the_end_of_a_month():
     later = Arithmetic(Operation.ADD, NTZ, Literal(1, IntervalType(months=True)), TIMESTAMP_NTZ)
 
-    found = over(later, TIMESTAMP_NTZ, ticks("2023-01-30 20:00:00"), ticks("2023-01-31 05:00:00"))
+    interval = over(
+        later, TIMESTAMP_NTZ, ticks("2023-01-30 20:00:00"), ticks("2023-01-31 05:00:00")
+    )
 
-    assert shown(found) == (ticks("2023-02-28 00:00:00"), ticks("2023-02-28 23:59:59.999999"))
+    assert shown(interval) == (ticks("2023-02-28 00:00:00"), ticks("2023-02-28 23:59:59.999999"))
 
 
 @pytest.mark.parametrize(
@@ -249,18 +251,18 @@ def test_a_sign_before_the_year_spoils_the_lower_end(lower, upper, bounds):
 )
 def test_a_single_text_is_read(text, kind, value):
     x = Column(("x",), STRING)
-    found = over(Cast(x, kind), STRING, text, text, "America/New_York")
+    interval = over(Cast(x, kind), STRING, text, text, "America/New_York")
     tried = over(Cast(x, kind, CastFailure.NULL), STRING, text, text, "America/New_York")
 
-    assert shown(found) == (value, value)
-    assert says(found.raises) is (value is None)
+    assert shown(interval) == (value, value)
+    assert says(interval.raises) is (value is None)
     assert says(tried.null) is (value is None)
 
 
 def test_a_range_of_texts_may_be_any_date():
-    found = over(Cast(Column(("x",), STRING), DATE), STRING, "2024-1-10", "2024-1-9")
+    interval = over(Cast(Column(("x",), STRING), DATE), STRING, "2024-1-10", "2024-1-9")
 
-    assert (shown(found), says(found.raises)) == (ANY, True)
+    assert (shown(interval), says(interval.raises)) == (ANY, True)
 
 
 @pytest.mark.parametrize(
@@ -275,9 +277,9 @@ def test_a_range_of_texts_may_be_any_date():
     ],
 )
 def test_numbers_are_seconds(kind, lower, upper, bounds, raises):
-    found = over(Cast(Column(("x",), kind), TIMESTAMP), kind, lower, upper)
+    interval = over(Cast(Column(("x",), kind), TIMESTAMP), kind, lower, upper)
 
-    assert (shown(found), says(found.raises)) == (bounds, raises)
+    assert (shown(interval), says(interval.raises)) == (bounds, raises)
 
 
 @pytest.mark.parametrize(
@@ -292,17 +294,17 @@ def test_numbers_are_seconds(kind, lower, upper, bounds, raises):
     ],
 )
 def test_a_timestamp_is_seconds(kind, bounds, raises):
-    found = over(Cast(TS, kind), TIMESTAMP, -1_500_000, 1_700_000_000_123_456)
+    interval = over(Cast(TS, kind), TIMESTAMP, -1_500_000, 1_700_000_000_123_456)
 
-    assert (shown(found), says(found.raises)) == (bounds, raises)
+    assert (shown(interval), says(interval.raises)) == (bounds, raises)
 
 
 def test_nanoseconds_are_cut_off_downwards():
     nanos = TimestampType(unit=TimeUnit.NANOSECOND)
 
-    found = over(Cast(Column(("x",), nanos), TIMESTAMP), nanos, -1, 1_999)
+    interval = over(Cast(Column(("x",), nanos), TIMESTAMP), nanos, -1, 1_999)
 
-    assert shown(found) == (-1, 1)
+    assert shown(interval) == (-1, 1)
 
 
 @pytest.mark.parametrize("name", ["UTC", "America/St_Johns"])
@@ -329,9 +331,9 @@ def test_nanoseconds_have_the_fields_of_their_microseconds(function, name):
 def test_days_wrap_around_and_then_nothing_is_known(
     function, kind, arguments, lower, upper, bounds
 ):
-    found = over(call(function, kind, D, *arguments), DATE, lower, upper)
+    interval = over(call(function, kind, D, *arguments), DATE, lower, upper)
 
-    assert (shown(found), says(found.raises)) == (bounds, False)
+    assert (shown(interval), says(interval.raises)) == (bounds, False)
 
 
 @pytest.mark.parametrize(
@@ -344,10 +346,10 @@ def test_days_wrap_around_and_then_nothing_is_known(
     ids=["add_months", "timestamp", "difference"],
 )
 def test_overflow_raises(expression):
-    found = over(expression, DATE, 0, 2**31 - 1)
+    interval = over(expression, DATE, 0, 2**31 - 1)
 
-    assert shown(found)[1] is None
-    assert says(found.raises) is True
+    assert shown(interval)[1] is None
+    assert says(interval.raises) is True
     assert says(over(expression, DATE, 0, 9).raises) is False
 
 
@@ -363,20 +365,20 @@ def test_overflow_raises(expression):
 )
 def test_make_date_is_ordered_as_its_arguments(parts, bounds, raises):
     columns = [Column((name,), INT) for name in "ymd"]
-    told = {
+    statistics = {
         column.path: between(INT, arrow.array([low], INT), arrow.array([high], INT))
         for column, (low, high) in zip(columns, parts, strict=True)
     }
-    batch = ContainerBatch(Containers(1, statistics=told), zone("UTC"))
+    batch = ContainerBatch(Containers(1, statistics=statistics), zone("UTC"))
 
-    found = interval_of(call("make_date", DATE, *columns), batch)
+    interval = interval_of(call("make_date", DATE, *columns), batch)
 
-    assert (shown(found), says(found.raises)) == (tuple(map(day, bounds)), raises)
+    assert (shown(interval), says(interval.raises)) == (tuple(map(day, bounds)), raises)
 
 
 def test_nan_is_no_moment():
-    told = Interval(DOUBLE, None, None, value=False, null=False, nan=True)
-    batch = ContainerBatch(Containers(1, statistics={("x",): told}), zone("UTC"))
+    only_nan = Interval(DOUBLE, None, None, value=False, null=False, nan=True)
+    batch = ContainerBatch(Containers(1, statistics={("x",): only_nan}), zone("UTC"))
     x = Column(("x",), DOUBLE)
 
     cast = interval_of(Cast(x, TIMESTAMP), batch)

@@ -91,17 +91,17 @@ def listed(bound: pa.Array | pa.Scalar | None, count: int) -> list[object]:
         values = values.cast(pa.int32())
     if pa.types.is_timestamp(values.type):
         values = values.cast(pa.int64())
-    found = values.to_pylist()
-    return [v.decode() if isinstance(v, bytes) else v for v in found]
+    expected = values.to_pylist()
+    return [v.decode() if isinstance(v, bytes) else v for v in expected]
 
 
 def ends(case: Case, name: str, spans_: list[tuple[int | None, int | None]]) -> list[tuple]:
     lower, upper = (
         [None if x is None else scaled(case, x) for x in side] for side in zip(*spans_, strict=True)
     )
-    found = evaluated(case, name, list(lower), list(upper))
+    interval = evaluated(case, name, list(lower), list(upper))
     return list(
-        zip(listed(found.lower, len(spans_)), listed(found.upper, len(spans_)), strict=True)
+        zip(listed(interval.lower, len(spans_)), listed(interval.upper, len(spans_)), strict=True)
     )
 
 
@@ -178,9 +178,11 @@ def test_the_ends_of_time_are_no_trap(case: Case, name: str) -> None:
     pairs = [(a, b) for a in values for b in values if a <= b]
     middle = case.answer(0, name)
 
-    found = evaluated(case, name, [a for a, _ in pairs], [b for _, b in pairs])
+    interval = evaluated(case, name, [a for a, _ in pairs], [b for _, b in pairs])
 
-    bounds = zip(listed(found.lower, len(pairs)), listed(found.upper, len(pairs)), strict=True)
+    bounds = zip(
+        listed(interval.lower, len(pairs)), listed(interval.upper, len(pairs)), strict=True
+    )
     around = [(p, b) for p, b in zip(pairs, bounds, strict=True) if p[0] <= 0 <= p[1]]
     assert [(p, b) for p, b in around if not holds(b, (middle, middle))] == []
 
@@ -189,12 +191,12 @@ def test_the_ends_of_time_are_no_trap(case: Case, name: str) -> None:
 def test_null_is_null_and_nothing_raises_without_cause(case: Case) -> None:
     column = case.column
     at = arrow.scalar(1_000, column.type)
-    known = partial(Containers, 2)
+    make = partial(Containers, 2)
     zone_ = zone("Europe/Dublin")
 
     def of(interval: Interval) -> Interval:
         return interval_of(
-            case.expression, ContainerBatch(known(statistics={column.path: interval}), zone_)
+            case.expression, ContainerBatch(make(statistics={column.path: interval}), zone_)
         )
 
     some = of(Interval(column.type, at, at, null=True))

@@ -99,8 +99,8 @@ def test_every_zone_of_the_database_can_be_read():
 
 def clocks(name: str) -> list[list[int]]:
     """When a zone's changes come: in UTC, on the old clock, on the new, and on the later one."""
-    found = tzfile.read(name)
-    changes = list(zip(found.transitions, found.offsets, found.offsets[1:], strict=False))
+    content = tzfile.read(name)
+    changes = list(zip(content.transitions, content.offsets, content.offsets[1:], strict=False))
     return [
         [t for t, _, _ in changes],
         [t + old for t, old, _ in changes],

@@ -34,15 +34,15 @@ def pinned(lake):
 
 def audit(spark, lake, *texts, **question):
     queries = tuple(text if isinstance(text, Query) else Query(text, "spark") for text in texts)
-    found, _ = explain_workload(spark, Workload(queries), pinned(lake), **question)
-    return found
+    audited, _ = explain_workload(spark, Workload(queries), pinned(lake), **question)
+    return audited
 
 
 def test_every_query_is_explained_as_explain_does(spark, lake):
-    found = audit(spark, lake, *MIXED)
+    audited = audit(spark, lake, *MIXED)
 
-    assert (found.unparsed, {line.sql for line in found.queries}) == ((), set(MIXED))
-    for line in found.queries:
+    assert (audited.unparsed, {line.sql for line in audited.queries}) == ((), set(MIXED))
+    for line in audited.queries:
         report = whyscan.explain_sql(line.sql, lake)
         assert [(t.levels, t.conjuncts, t.findings) for t in line.tables] == [
             (s.report.levels, s.report.conjuncts, s.report.findings) for s in report.scans

@@ -33,11 +33,11 @@ def test_a_log_against_a_table_as_json(spark, lake, folder):
     )
 
     assert (run.code, run.err) == (0, "")
-    found = json.loads(run.out)
-    assert [(q["sql"], q["times"]) for q in found["queries"]] == [
+    document = json.loads(run.out)
+    assert [(q["sql"], q["times"]) for q in document["queries"]] == [
         ("SELECT id FROM sales WHERE upper(country) = ?", 7)
     ]
-    assert [(u["origin"], u["times"]) for u in found["unparsed"]] == [("log.csv:3", 2)]
+    assert [(u["origin"], u["times"]) for u in document["unparsed"]] == [("log.csv:3", 2)]
 
 
 def test_more_waste_than_was_asked_for_is_a_gate_that_fails(spark, lake, folder):
@@ -64,9 +64,9 @@ def test_a_workload_of_which_nothing_can_be_audited_ends_with_3(spark, lake, fol
 def test_the_logs_may_be_a_dataframe_of_the_session(spark, lake, folder):
     frame = whyscan_spark.workload_frame(spark, [str(folder / "log.csv")])
 
-    found = whyscan_spark.audit(spark, frame, {"sales": lake["sales"]}, depth="files")
+    audited = whyscan_spark.audit(spark, frame, {"sales": lake["sales"]}, depth="files")
 
-    assert [(line.times, line.tables[0].rewrite) for line in found.queries] == [
+    assert [(line.times, line.tables[0].rewrite) for line in audited.queries] == [
         (7, "country = 'FR'")
     ]
     with pytest.raises(TypeError, match="unexpected keyword argument 'dept'"):
@@ -74,7 +74,7 @@ def test_the_logs_may_be_a_dataframe_of_the_session(spark, lake, folder):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("--workload", "nowhere.csv"), "nowhere.csv"),
         (("--workload", "bad.sql", "--dialect", "klingon"), "klingon"),
@@ -84,9 +84,11 @@ def test_the_logs_may_be_a_dataframe_of_the_session(spark, lake, folder):
         (("--workload", "bad.sql", "--inventory", "nowhere"), "there is no inventory at nowhere"),
     ],
 )
-def test_what_is_wrong_with_the_call_is_one_line_and_nothing_is_printed(spark, folder, words, told):
+def test_what_is_wrong_with_the_call_is_one_line_and_nothing_is_printed(
+    spark, folder, words, message
+):
     run = whyscan("audit", *words, cwd=folder)
 
     assert (run.code in {2, 3}, run.out) == (True, "")
     assert run.err.startswith("error: ")
-    assert told in run.err
+    assert message in run.err

@@ -39,13 +39,13 @@ def test_a_worker_that_is_killed_costs_nothing(spark, tmp_path):
     deadly = pickle.dumps(DiesOnce(tmp_path / "died", healthy.snapshot))
     sql = "SELECT * FROM t WHERE id < 5"
 
-    found, _ = explain_workload(
+    audited, _ = explain_workload(
         spark, Workload((Query(sql, "spark"),)), [replace(healthy, snapshot=deadly)]
     )
 
     assert (tmp_path / "died").exists()
     report = whyscan.explain_sql(sql, {"t": str(tmp_path / "t")})
-    assert found.queries[0].tables[0].levels == report.scans[0].report.levels
+    assert audited.queries[0].tables[0].levels == report.scans[0].report.levels
 
 
 def test_a_table_that_is_deleted_between_stages_stops_nobody(spark, tmp_path):
@@ -63,14 +63,14 @@ def test_a_table_that_is_deleted_between_stages_stops_nobody(spark, tmp_path):
     )
     queries += (Query("SELECT * FROM kept VERSION AS OF 99", "spark"),)
 
-    found, _ = explain_workload(spark, Workload(queries), tables)
+    audited, _ = explain_workload(spark, Workload(queries), tables)
 
-    lines = {one.tables[0].name: one for one in found.queries}
+    lines = {one.tables[0].name: one for one in audited.queries}
     assert lines["kept"].error is None
     assert f"{tmp_path / 'deleted'} is no Delta table any more" in lines["deleted"].error
     assert f"{tmp_path / 'emptied'}" in lines["emptied"].error
-    assert {t.name for t in found.tables if t.error is not None} == {"deleted", "emptied"}
-    assert [(one.text, "99" in one.why) for one in found.unparsed] == [(queries[3].text, True)]
+    assert {t.name for t in audited.tables if t.error is not None} == {"deleted", "emptied"}
+    assert [(one.text, "99" in one.why) for one in audited.unparsed] == [(queries[3].text, True)]
 
 
 def test_one_corrupt_manifest_among_ten_thousand_is_named_and_stops_nobody(spark, tmp_path):
@@ -88,9 +88,9 @@ def test_one_corrupt_manifest_among_ten_thousand_is_named_and_stops_nobody(spark
     sources = [NamedTable(name, str(tmp_path / name)) for name in ("wide", "whole")]
     queries = tuple(Query(f"SELECT * FROM {s.name} WHERE id = 3", "spark") for s in sources)
 
-    found, _ = explain_workload(spark, Workload(queries), [pin(one) for one in sources])
+    audited, _ = explain_workload(spark, Workload(queries), [pin(one) for one in sources])
 
-    lines = {one.tables[0].name: one for one in found.queries}
+    lines = {one.tables[0].name: one for one in audited.queries}
     assert lines["whole"].error is None
     assert "copy-7777.avro" in lines["wide"].error
     assert "\n" not in lines["wide"].error

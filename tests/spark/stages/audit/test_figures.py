@@ -54,13 +54,13 @@ def audited(spark, lake, tmp_path_factory):
     by_path = Query(BY_PATH.format(sales=lake["sales"]), "spark")
     workload = Workload((*QUERIES, by_path), (Unparsed("log.csv:1", "?", "cut off"),))
     pinned = pin_all(NamedTable(name, uri) for name, uri in tables.items())
-    found, _ = explain_workload(spark, workload, pinned)
-    return found
+    audited, _ = explain_workload(spark, workload, pinned)
+    return audited
 
 
 def line(audited, sql):
-    (found,) = [one for one in audited.queries if one.sql == sql]
-    return found
+    (query,) = [one for one in audited.queries if one.sql == sql]
+    return query
 
 
 def size(folder, pattern="*.parquet"):
@@ -70,33 +70,33 @@ def size(folder, pattern="*.parquet"):
 def test_a_condition_that_engines_do_not_see_through_reads_all_and_the_rewrite_does_not(
     audited, lake
 ):
-    found = line(audited, FUNCTION)
+    shown = line(audited, FUNCTION)
 
     whole, needed = size(lake["sales"]), size(Path(lake["sales"]) / "country=FR")
-    assert (found.bytes_read, found.bytes_needed) == (whole, needed)
-    assert found.wasted == 7 * (whole - needed)
-    assert found.ratio == needed / whole
-    assert [table.rewrite for table in found.tables] == ["country = 'FR'"]
+    assert (shown.bytes_read, shown.bytes_needed) == (whole, needed)
+    assert shown.wasted == 7 * (whole - needed)
+    assert shown.ratio == needed / whole
+    assert [table.rewrite for table in shown.tables] == ["country = 'FR'"]
     assert whyscan.open(lake["sales"]).explain("country = 'FR'").files_level.bytes_kept == needed
 
 
 def test_the_same_where_manifests_stayed_closed(audited, lake):
-    found = line(audited, BY_MONTH)
+    shown = line(audited, BY_MONTH)
 
-    assert found.tables[0].summary.bytes_total is None
-    assert found.bytes_read == size(lake["events"])
-    assert found.bytes_needed == found.tables[0].bytes_kept < found.bytes_read
+    assert shown.tables[0].summary.bytes_total is None
+    assert shown.bytes_read == size(lake["events"])
+    assert shown.bytes_needed == shown.tables[0].bytes_kept < shown.bytes_read
 
 
 def test_row_groups_that_cannot_match_are_read_in_vain(audited, lake):
-    found = line(audited, GROUPS)
+    shown = line(audited, GROUPS)
 
     report = whyscan.explain_sql(GROUPS, lake).scans[0].report
     files, groups = (level for level in report.levels if level.level != "manifests")
-    spared = found.bytes_read - found.bytes_needed
-    assert found.bytes_read == files.bytes_kept
-    assert (spared > 0, found.wasted) == (True, 3 * spared)
-    assert found.bytes_needed >= groups.bytes_kept
+    spared = shown.bytes_read - shown.bytes_needed
+    assert shown.bytes_read == files.bytes_kept
+    assert (spared > 0, shown.wasted) == (True, 3 * spared)
+    assert shown.bytes_needed >= groups.bytes_kept
 
 
 def test_what_metadata_answers_reads_nothing_and_a_plain_scan_needs_what_it_reads(audited, lake):
@@ -109,9 +109,9 @@ def test_what_metadata_answers_reads_nothing_and_a_plain_scan_needs_what_it_read
 def test_what_wastes_the_most_comes_first_and_what_is_not_known_last(audited):
     wasted = [one.wasted for one in audited.queries]
 
-    known = [amount for amount in wasted if amount is not None]
-    assert known == sorted(known, reverse=True)
-    assert wasted[len(known) :] == [None, None]
+    amounts = [amount for amount in wasted if amount is not None]
+    assert amounts == sorted(amounts, reverse=True)
+    assert wasted[len(amounts) :] == [None, None]
 
 
 def test_a_table_that_is_not_there_is_told_and_its_queries_too(audited):
@@ -121,16 +121,16 @@ def test_a_table_that_is_not_there_is_told_and_its_queries_too(audited):
     assert "-m0.avro" in failed["rotten"]
 
     for sql, name in ((BOTH, "gone"), (ROTTEN, "rotten")):
-        found = line(audited, sql)
-        assert [table.name for table in found.tables if table.error] == [name]
-        assert (found.bytes_read, found.wasted, found.ratio) == (None, None, None)
-        assert found.error.startswith(f"{name}: ")
+        shown = line(audited, sql)
+        assert [table.name for table in shown.tables if table.error] == [name]
+        assert (shown.bytes_read, shown.wasted, shown.ratio) == (None, None, None)
+        assert shown.error.startswith(f"{name}: ")
 
 
 def test_what_cannot_be_bound_is_listed_with_its_place(audited):
-    told = {one.text: (one.origin, one.times) for one in audited.unparsed}
+    origins = {one.text: (one.origin, one.times) for one in audited.unparsed}
 
-    assert told == {
+    assert origins == {
         "?": ("log.csv:1", 1),
         "SELECT nope FROM sales": ("log.csv:9", 4),
         "SELEC 1": ("query 9", 1),
@@ -170,37 +170,39 @@ def test_the_json_is_what_its_schema_says_and_its_parts_are_those_of_a_report(au
     complaints = [e.message for e in Draft202012Validator(schema).iter_errors(document)]
     assert (complaints, written.isascii()) == ([], True)
     assert document == json.loads(json.dumps(audited.to_dict()))
-    found = next(query for query in document["queries"] if query["sql"] == FUNCTION)
+    one = next(query for query in document["queries"] if query["sql"] == FUNCTION)
     report = whyscan.explain_sql(FUNCTION, lake).to_dict()["scans"][0]
     assert all(
-        found["tables"][0][part] == json.loads(json.dumps(report[part]))
+        one["tables"][0][part] == json.loads(json.dumps(report[part]))
         for part in ("levels", "conjuncts", "findings")
     )
 
 
 def test_the_text_tells_the_worst_and_how_to_write_it(audited):
-    told = " ".join(text(audited).split())
+    printed = " ".join(text(audited).split())
 
-    assert "10 queries" not in told
-    assert "this query reads" in told
-    assert "rewrite for sales: country = 'FR'" in told
-    assert "the engine read 2 files, 300 B, 20 rows a run; predicted" in told
-    assert "tables that could not be read: 2" in told
-    assert "entries of the workload that could not be explained: 4" in told
+    assert "10 queries" not in printed
+    assert "this query reads" in printed
+    assert "rewrite for sales: country = 'FR'" in printed
+    assert "the engine read 2 files, 300 B, 20 rows a run; predicted" in printed
+    assert "tables that could not be read: 2" in printed
+    assert "entries of the workload that could not be explained: 4" in printed
 
 
 def test_a_long_text_names_the_first_and_counts_the_others(audited):
-    told = text(replace(audited, queries=audited.queries * 5), shown=2)
+    printed = text(replace(audited, queries=audited.queries * 5), shown=2)
 
-    assert f"and {len(audited.queries) * 5 - 2} more: --format json has all of them" in told
+    assert f"and {len(audited.queries) * 5 - 2} more: --format json has all of them" in printed
 
 
 def test_what_is_shared_has_no_values(audited):
     hidden = audited.redacted()
 
-    told = json.dumps(hidden.to_dict()) + str(hidden)
-    assert [word for word in ("FR'", "'IT'", "2024-02-01", "40 AND", "nope") if word in told] == []
-    assert "upper(country) = ?" in told
+    printed = json.dumps(hidden.to_dict()) + str(hidden)
+    assert [
+        word for word in ("FR'", "'IT'", "2024-02-01", "40 AND", "nope") if word in printed
+    ] == []
+    assert "upper(country) = ?" in printed
     assert [q.wasted for q in hidden.queries] == [q.wasted for q in audited.queries]
 
 
@@ -209,7 +211,7 @@ def test_summaries_are_one_row_a_scan(audited):
 
     assert len(rows) == sum(t.summary is not None for q in audited.queries for t in q.tables)
     (mine,) = [row for row in rows if "upper" in row["shape"].lower()]
-    found = line(audited, FUNCTION)
-    assert (mine["bytes_read"], mine["wasted"]) == (found.bytes_read, found.wasted)
+    shown = line(audited, FUNCTION)
+    assert (mine["bytes_read"], mine["wasted"]) == (shown.bytes_read, shown.wasted)
     assert (mine["work"], mine["times"]) == ("country", 7)
     assert "FUNCTION_ON_PARTITION" in mine["findings"]

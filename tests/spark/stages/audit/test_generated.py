@@ -41,18 +41,18 @@ def by_spark(spark, folder: Path, months: int, how: str, name: str) -> str:
 @pytest.fixture(scope="module")
 def lake(spark, tmp_path_factory):
     folder, dice = tmp_path_factory.mktemp("fifty"), random.Random(7)
-    found = {}
+    tables = {}
     for number in range(TABLES):
         name, months = f"t{number:02}", dice.randint(1, 3)
         place = folder / name
-        found[name] = str(place)
+        tables[name] = str(place)
         if number < BY_SPARK:
             by_spark(spark, place, months, "delta", name)
         elif number < 2 * BY_SPARK:
-            found[name] = by_spark(spark, place, months, "iceberg", name)
+            tables[name] = by_spark(spark, place, months, "iceberg", name)
         else:
             dice.choice(WRITERS)(place, months)
-    return found
+    return tables
 
 
 WRITERS = (
@@ -98,37 +98,37 @@ STATEMENTS = (
 
 def queries(tables):
     """Distinct texts; some of them name a column or a table that is not there."""
-    dice, found = random.Random(11), {}
-    while len(found) < QUERIES:
+    dice, predicates = random.Random(11), {}
+    while len(predicates) < QUERIES:
         values = {"n": dice.randrange(150), "c": dice.choice(COUNTRIES), "m": dice.randint(1, 4)}
         where = dice.choice(CONDITIONS).format(**values)
         a, b = dice.choices(list(tables), k=2)
         text = dice.choice(STATEMENTS).format(a=a, b=b, where=where, **values)
         if dice.random() < 0.01:
             text = text.replace("FROM t", "FROM no", 1)
-        found[text] = Query(text, "spark", times=dice.randint(1, 9))
-    return tuple(found.values())
+        predicates[text] = Query(text, "spark", times=dice.randint(1, 9))
+    return tuple(predicates.values())
 
 
-def told(report):
+def figures_of(report):
     return report.question.predicate, report.levels, report.conjuncts, report.findings
 
 
 def test_every_query_of_a_generated_lake_is_explained_alike(spark, lake):
-    asked = queries(lake)
+    workload_queries = queries(lake)
     pinned = pin_all(NamedTable(name, uri) for name, uri in lake.items())
 
-    found, _ = explain_workload(spark, Workload(asked), pinned)
+    audited, _ = explain_workload(spark, Workload(workload_queries), pinned)
 
-    assert {table.format for table in found.tables} == {"delta", "hive", "iceberg"}
+    assert {table.format for table in audited.tables} == {"delta", "hive", "iceberg"}
     tables = {name: whyscan.open(uri) for name, uri in lake.items()}
-    refused = {entry.text for entry in found.unparsed}
-    assert len(found.queries) + len(refused) == QUERIES
-    assert len(found.queries) > 0.9 * QUERIES
-    for line in found.queries:
+    refused = {entry.text for entry in audited.unparsed}
+    assert len(audited.queries) + len(refused) == QUERIES
+    assert len(audited.queries) > 0.9 * QUERIES
+    for line in audited.queries:
         report = whyscan.explain_sql(line.sql, tables)
         mine = [(t.name, t.predicate, t.levels, t.conjuncts, t.findings) for t in line.tables]
-        alone = [(s.name, *told(s.report)) for s in report.scans]
+        alone = [(s.name, *figures_of(s.report)) for s in report.scans]
         assert (mine, line.findings) == (alone, report.findings), line.sql
     for text in refused:
         with pytest.raises(whyscan.WhyscanError):

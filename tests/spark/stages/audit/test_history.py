@@ -143,10 +143,10 @@ def test_files_without_versions_have_drift_without_a_snapshot(spark, tmp_path):
             place = tmp_path / "t" / f"country={country}" / f"all-{at}.parquet"
             pq.write_table(shuffled(4).drop_columns(["country"]), place)
 
-    found = run(spark, tmp_path, SQL, "SELECT id FROM t WHERE id = 8").drift
+    drifts = run(spark, tmp_path, SQL, "SELECT id FROM t WHERE id = 8").drift
 
-    told = [(drift.sql, drift.fell_at, drift.unknown) for drift in found]
-    assert told == [(SQL, None, "the format keeps no versions")]
+    summaries = [(drift.sql, drift.fell_at, drift.unknown) for drift in drifts]
+    assert summaries == [(SQL, None, "the format keeps no versions")]
 
 
 @pytest.mark.parametrize("form", ["delta", "iceberg"])

@@ -15,8 +15,8 @@ ROOM = 65_536
 
 
 def rows(text):
-    found = [line for line in text.splitlines() if line.startswith("|")]
-    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]] for row in found]
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]] for row in rows]
 
 
 def test_the_answer_the_ranking_and_what_to_write_instead():
@@ -49,13 +49,13 @@ def test_a_comment_has_room_for_thousands_of_long_queries_and_the_rest_is_counte
     finding = Finding(Code.CROSS_JOIN, Severity.WARNING, long, long, rewrite=long)
     scan = replace(wasteful_scan(), name=long, rewrite=long, findings=(finding,) * 50)
     heavy = wasteful(sql=f"SELECT '{long}'", tables=(scan,) * 30, error=long)
-    found = replace(
+    report = replace(
         many(2_000),
         unparsed=(Unparsed(long, long, long),) * 100,
         tables=(TableTotal(long, long, error=long),) * 100 + (TableTotal(long, long),) * 100,
     )
-    found = replace(found, queries=(heavy,) * 40 + found.queries)
-    text = markdown(found)
+    report = replace(report, queries=(heavy,) * 40 + report.queries)
+    text = markdown(report)
 
     assert len(text) < ROOM
     lists = re.split(r"… and ([0-9,]+) more: --format json has all of them", text)

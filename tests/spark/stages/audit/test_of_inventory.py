@@ -22,8 +22,8 @@ QUERIES = Workload(tuple(Query(f"SELECT id FROM {name} WHERE id >= 60", "spark")
 def files(audit) -> dict[str, tuple[int, int]]:
     """By table, its files and those of them that stay."""
     levels = {t.name: t.levels for query in audit.queries for t in query.tables}
-    told = {name: next(x for x in of if x.level == "files") for name, of in levels.items()}
-    return {name: (level.total, level.kept) for name, level in told.items()}
+    files_levels = {name: next(x for x in of if x.level == "files") for name, of in levels.items()}
+    return {name: (level.total, level.kept) for name, level in files_levels.items()}
 
 
 def write_events(folder):
@@ -68,10 +68,10 @@ def test_the_last_snapshot_of_an_inventory_counts_and_a_named_table_comes_first(
         whyscan.spark.write_inventory(spark, {"sales": str(tmp_path / "sales")}, place)
         write_deltalake(tmp_path / "sales", rows(2), mode="append")
     (tmp_path / "q.sql").write_text("SELECT id FROM sales WHERE id >= 60")
-    asked = ("audit", "--workload", "q.sql", "--inventory", place, "--format", "json")
+    words = ("audit", "--workload", "q.sql", "--inventory", place, "--format", "json")
 
     def totals(*more) -> int:
-        run = command(*asked, *more, cwd=tmp_path)
+        run = command(*words, *more, cwd=tmp_path)
         assert run.code == 0, run.err
         (query,) = json.loads(run.out)["queries"]
         return next(x["total"] for x in query["tables"][0]["levels"] if x["level"] == "files")

@@ -33,9 +33,9 @@ def own(kind):
     return {"required": ["_producer"], "properties": {"_schemaURL": {"const": address}}}
 
 
-def facets(**known):
+def facets(**properties):
     """These and no others."""
-    return {"type": "object", "properties": known, "additionalProperties": False}
+    return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
 JOB = {
@@ -131,35 +131,37 @@ EVENT = {
 }
 
 
-def events(found):
+def events(report):
     """Every event, each of them valid, and every run begun once and ended once."""
-    told = [json.loads(line) for line in openlineage(found).splitlines()]
+    documents = [json.loads(line) for line in openlineage(report).splitlines()]
     rules = Draft202012Validator(EVENT)
-    assert [f"{e.json_path}: {e.message}" for one in told for e in rules.iter_errors(one)] == []
+    assert [
+        f"{e.json_path}: {e.message}" for one in documents for e in rules.iter_errors(one)
+    ] == []
     runs = {}
-    for one in told:
+    for one in documents:
         datetime.fromisoformat(one["eventTime"])
         runs.setdefault(one["run"]["runId"], []).append(one["eventType"])
     assert all(
         kinds[0] == "START" and kinds[1:] in (["COMPLETE"], ["FAIL"]) for kinds in runs.values()
     )
-    return told
+    return documents
 
 
-def ended(found):
+def ended(report):
     """The event with which each query ended, in the order of the ranking."""
-    return [e for e in events(found)[1:-1] if e["eventType"] != "START"]
+    return [e for e in events(report)[1:-1] if e["eventType"] != "START"]
 
 
 def test_an_audit_is_a_run_and_its_queries_are_runs_below_it():
-    told = events(audit())
+    documents = events(audit())
 
-    assert [told[0]["job"]["name"], told[-1]["eventType"]] == ["audit", "COMPLETE"]
-    parents = {e["run"]["facets"]["parent"]["run"]["runId"] for e in told[1:-1]}
-    assert parents == {told[0]["run"]["runId"]}
-    assert told[0]["eventTime"] == "2026-03-09T08:30:00.000Z"
-    assert told[-1]["eventTime"] == "2026-03-09T08:30:12.500Z"
-    assert uuid.UUID(told[0]["run"]["runId"])
+    assert [documents[0]["job"]["name"], documents[-1]["eventType"]] == ["audit", "COMPLETE"]
+    parents = {e["run"]["facets"]["parent"]["run"]["runId"] for e in documents[1:-1]}
+    assert parents == {documents[0]["run"]["runId"]}
+    assert documents[0]["eventTime"] == "2026-03-09T08:30:00.000Z"
+    assert documents[-1]["eventTime"] == "2026-03-09T08:30:12.500Z"
+    assert uuid.UUID(documents[0]["run"]["runId"])
 
 
 def test_a_scan_of_iceberg_has_icebergs_own_report():

@@ -24,100 +24,100 @@ def parsed(text):
     """Every sample by its name and labels, once all rules of the format hold."""
     *lines, last, end = text.split("\n")
     assert (last, end) == ("# EOF", "")
-    families, found, current = defaultdict(dict), {}, None
+    families, values, current = defaultdict(dict), {}, None
     for line in lines:
-        if told := METADATA.fullmatch(line):
-            kind, name, value = told.groups()
+        if match := METADATA.fullmatch(line):
+            kind, name, value = match.groups()
             assert name == current or name not in families, "a family in two places"
             assert kind not in families[name], "told twice"
             families[name][kind] = value
             current = name
             continue
-        told = SAMPLE.fullmatch(line)
-        assert told, line
+        match = SAMPLE.fullmatch(line)
+        assert match, line
         family = families[current]
-        assert told[1] == current + SUFFIX[family["TYPE"]], "a sample of another family"
-        labels = re.findall(LABEL, told[2] or "")
+        assert match[1] == current + SUFFIX[family["TYPE"]], "a sample of another family"
+        labels = re.findall(LABEL, match[2] or "")
         assert len(dict(labels)) == len(labels), "a label twice"
-        key = (told[1], frozenset((k, unescaped(v)) for k, v in labels))
-        assert key not in found, "a sample twice"
-        found[key] = float(told.groups()[-1])
+        key = (match[1], frozenset((k, unescaped(v)) for k, v in labels))
+        assert key not in values, "a sample twice"
+        values[key] = float(match.groups()[-1])
         if family["TYPE"] in {"counter", "info"}:
-            assert found[key] >= 0
+            assert values[key] >= 0
     for name, family in families.items():
         assert {"TYPE", "HELP"} <= family.keys()
         assert name.endswith("_" + family.get("UNIT", name.rpartition("_")[2]))
         assert not name.endswith(("_total", "_info"))
-    samples = [name for name, _ in found]
+    samples = [name for name, _ in values]
     assert not set(samples) & (
         families.keys() - {n for n, f in families.items() if f["TYPE"] == "gauge"}
     )
-    return found
+    return values
 
 
 def unescaped(text):
     return re.sub(r'\\["\\n]', lambda m: ESCAPED[m[0]], text)
 
 
-def value(found, name, **labels):
-    return found.get((name, frozenset(labels.items())))
+def value(samples, name, **labels):
+    return samples.get((name, frozenset(labels.items())))
 
 
 def test_scans_have_the_names_and_numbers_of_icebergs_own_reports_over_all_runs():
-    found = parsed(openmetrics(audit()))
+    samples = parsed(openmetrics(audit()))
     of = {"table": "lake.events", "shape": digest(iceberg().shape)}
 
-    assert value(found, "iceberg_scan_result_data_files_total", **of) == 4 * 6
-    assert value(found, "iceberg_scan_data_files_skipped_total", **of) == 4 * 194
-    assert value(found, "iceberg_scan_data_manifests_total", **of) == 4 * 10
-    assert value(found, "iceberg_scan_data_manifests_scanned_total", **of) == 4 * 3
-    assert value(found, "iceberg_scan_data_manifests_skipped_total", **of) == 4 * 7
-    assert value(found, "iceberg_scan_file_size_bytes_total", **of) == 4 * 60_000
-    assert value(found, "whyscan_scan_wasted_bytes_total", **of) == 60_000
-    assert value(found, "whyscan_scan_kept_ratio", **of) == 0.03
+    assert value(samples, "iceberg_scan_result_data_files_total", **of) == 4 * 6
+    assert value(samples, "iceberg_scan_data_files_skipped_total", **of) == 4 * 194
+    assert value(samples, "iceberg_scan_data_manifests_total", **of) == 4 * 10
+    assert value(samples, "iceberg_scan_data_manifests_scanned_total", **of) == 4 * 3
+    assert value(samples, "iceberg_scan_data_manifests_skipped_total", **of) == 4 * 7
+    assert value(samples, "iceberg_scan_file_size_bytes_total", **of) == 4 * 60_000
+    assert value(samples, "whyscan_scan_wasted_bytes_total", **of) == 60_000
+    assert value(samples, "whyscan_scan_kept_ratio", **of) == 0.03
 
 
 def test_queries_of_one_shape_are_one_series():
-    found = parsed(openmetrics(audit(queries=(wasteful(), wasteful(sql="other", times=2)))))
+    samples = parsed(openmetrics(audit(queries=(wasteful(), wasteful(sql="other", times=2)))))
     of = {"table": "orders", "shape": digest(wasteful().shape)}
 
-    assert value(found, "whyscan_query_runs_total", shape=of["shape"]) == 32
-    assert value(found, "whyscan_scan_read_bytes_total", **of) == 32 * 120_000
-    assert value(found, "whyscan_scans_total", **of) == 32
+    assert value(samples, "whyscan_query_runs_total", shape=of["shape"]) == 32
+    assert value(samples, "whyscan_scan_read_bytes_total", **of) == 32 * 120_000
+    assert value(samples, "whyscan_scans_total", **of) == 32
 
 
 def test_what_is_not_known_has_no_sample():
     unknown = replace(wasteful_scan(), bytes_read=None, bytes_kept=None, actual=None)
-    found = parsed(openmetrics(audit(queries=(wasteful(tables=(unknown,)), joined()))))
+    samples = parsed(openmetrics(audit(queries=(wasteful(tables=(unknown,)), joined()))))
     of = {"table": "orders", "shape": digest(wasteful().shape)}
 
-    assert value(found, "whyscan_scan_read_bytes_total", **of) is None
-    assert value(found, "whyscan_scan_kept_ratio", **of) is None
-    assert value(found, "iceberg_scan_result_data_files_total", **of) == 30 * 12
-    names = {name for name, _ in found}
+    assert value(samples, "whyscan_scan_read_bytes_total", **of) is None
+    assert value(samples, "whyscan_scan_kept_ratio", **of) is None
+    assert value(samples, "iceberg_scan_result_data_files_total", **of) == 30 * 12
+    names = {name for name, _ in samples}
     assert "iceberg_scan_data_manifests_total" not in names
     assert "whyscan_scan_actual_bytes_total" not in names
 
 
 def test_what_metadata_answers_reads_no_file():
     answered = replace(wasteful_scan(), answer="count(*) is 24", bytes_kept=0)
-    found = parsed(openmetrics(audit(queries=(wasteful(tables=(answered,)),))))
+    samples = parsed(openmetrics(audit(queries=(wasteful(tables=(answered,)),))))
     of = {"table": "orders", "shape": digest(wasteful().shape)}
 
-    assert value(found, "iceberg_scan_result_data_files_total", **of) == 0
-    assert value(found, "iceberg_scan_file_size_bytes_total", **of) == 0
+    assert value(samples, "iceberg_scan_result_data_files_total", **of) == 0
+    assert value(samples, "iceberg_scan_file_size_bytes_total", **of) == 0
 
 
 def test_what_could_not_be_done_is_counted():
-    found = parsed(openmetrics(audit()))
+    samples = parsed(openmetrics(audit()))
 
     states = [
-        value(found, "whyscan_audit_queries", state=s) for s in ("audited", "failed", "unparsed")
+        value(samples, "whyscan_audit_queries", state=s) for s in ("audited", "failed", "unparsed")
     ]
     assert states == [3, 1, 1]
-    assert value(found, "whyscan_audit_tables", state="failed") == 1
-    assert value(found, "whyscan_audit_drifts") == 2
-    assert value(found, "whyscan_audit_duration_seconds") == 12.5
+    assert value(samples, "whyscan_audit_tables", state="failed") == 1
+    assert value(samples, "whyscan_audit_drifts") == 2
+    assert value(samples, "whyscan_audit_duration_seconds") == 12.5
 
 
 @pytest.mark.parametrize("secret", ["4711", "Ada", "Lovelace", "xyzzy", "= 3", "99"])
@@ -138,11 +138,11 @@ def test_names_are_escaped_and_come_back_as_they_are_shown():
         wasteful(shape=name, tables=(replace(wasteful_scan(), name=f'{name}"\\'),))
         for name in NAMES
     )
-    found = parsed(openmetrics(audit(queries=queries)))
+    samples = parsed(openmetrics(audit(queries=queries)))
 
     for name in NAMES:
         of = {"table": SEEN.get(name, name) + '"\\', "shape": digest(name)}
-        assert value(found, "whyscan_scans_total", **of) == 30
+        assert value(samples, "whyscan_scans_total", **of) == 30
 
 
 def test_an_empty_audit_is_an_exposition():

@@ -22,10 +22,10 @@ AUDITS = {
 @pytest.mark.parametrize("name", AUDITS)
 def test_the_text_is_as_it_was_last_read(name):
     made, page, shown = AUDITS[name]
-    told = text(made(), page, shown=shown)
+    printed = text(made(), page, shown=shown)
 
-    assert told == golden(GOLDEN / f"{name}.txt", told)
-    assert max(map(len, told.splitlines())) <= page.width
+    assert printed == golden(GOLDEN / f"{name}.txt", printed)
+    assert max(map(len, printed.splitlines())) <= page.width
 
 
 def test_names_and_queries_that_a_terminal_would_obey_are_inert():

@@ -10,7 +10,7 @@ from whyscan.spark.stages.audit.report import AuditedScan
 from whyscan.spark.stages.audit.totals import query_lines, table_totals
 from whyscan.spark.stages.workload.query import ActualScan, Query
 
-GIVEN = (
+QUERIES = (
     Pinned("a", "/lake/t", {"secret_access_key": "hush"}, "delta", 1),
     Pinned("b", "/lake/t", {}, "delta", 1),
     Pinned("c", "/lake/c", {}, "delta", 1),
@@ -27,13 +27,13 @@ def scan(name, uri, read, needed, *, kept=None, total=None):
 
 
 def lines(*queries):
-    asked = tuple(query for query, _ in queries)
+    texts = tuple(query for query, _ in queries)
     outcomes = {at: QueryOutcome(at, tables=tables) for at, (_, tables) in enumerate(queries)}
-    return query_lines(asked, outcomes, GIVEN)
+    return query_lines(texts, outcomes, QUERIES)
 
 
 def test_a_table_keeps_the_name_that_a_query_uses_and_a_path_gets_the_one_it_was_given():
-    (found,) = lines(
+    (line,) = lines(
         (
             Query("q", "spark"),
             (
@@ -45,24 +45,24 @@ def test_a_table_keeps_the_name_that_a_query_uses_and_a_path_gets_the_one_it_was
         )
     )
 
-    assert [table.name for table in found.tables] == ["a", "b", "c", "d"]
+    assert [table.name for table in line.tables] == ["a", "b", "c", "d"]
 
 
 def test_how_often_a_query_ran_counts_and_what_is_not_known_is_last_and_in_no_sum():
-    found = lines(
+    rows = lines(
         (Query("often", "spark", times=10), (scan("a", "/lake/t", 30, 20),)),
         (Query("once", "spark"), (scan("a", "/lake/t", 90, 10),)),
         (Query("unknown", "spark"), (scan("c", "/lake/c", None, None, kept=0),)),
         (Query("nothing", "spark"), (scan("a", "/lake/t", 5, 5),)),
     )
 
-    assert [(line.sql, line.wasted) for line in found] == [
+    assert [(line.sql, line.wasted) for line in rows] == [
         ("often", 100),
         ("once", 80),
         ("nothing", 0),
         ("unknown", None),
     ]
-    totals = {line.name: line for line in table_totals(found, GIVEN)}
+    totals = {line.name: line for line in table_totals(rows, QUERIES)}
     assert (totals["a"].queries, totals["a"].times, totals["a"].wasted) == (3, 12, 180)
     assert (totals["c"].bytes_read, totals["c"].wasted) == (None, None)
 
@@ -85,16 +85,16 @@ def test_a_share_is_of_bytes_and_of_files_where_those_are_not_known():
 
 def test_what_an_engine_says_of_two_scans_of_one_table_goes_to_each_in_turn():
     actual = (ActualScan("db.a", files=1), ActualScan("x", files=9), ActualScan("db.a", files=2))
-    (found,) = lines(
+    (line,) = lines(
         (
             Query("q", "spark", actual=actual),
             (scan("a", "/lake/t", 9, 9), scan("a", "/lake/t", 9, 9), scan("a", "/lake/t", 9, 9)),
         )
     )
 
-    told = [None if table.actual is None else table.actual.files for table in found.tables]
-    assert told == [1, 2, None]
+    files = [None if table.actual is None else table.actual.files for table in line.tables]
+    assert files == [1, 2, None]
 
 
 def test_no_secret_of_a_table_is_shown():
-    assert "hush" not in repr(GIVEN)
+    assert "hush" not in repr(QUERIES)

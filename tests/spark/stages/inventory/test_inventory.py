@@ -100,8 +100,8 @@ def rows_of(frame, level):
 
 
 def column(row, name):
-    (found,) = [c for c in row["columns"] if c["name"] == name]
-    return found
+    (column,) = [c for c in row["columns"] if c["name"] == name]
+    return column
 
 
 def set_fields(bound):
@@ -183,10 +183,10 @@ def test_what_cannot_be_opened_is_a_row_with_an_error(spark, lake, tmp_path):
 
 def contents(spark, run):
     frame = spark.read.format(run.form).load(run.containers_at)
-    told = frame.selectExpr(
+    rows = frame.selectExpr(
         "string(table)", "string(snapshot)", "level", "path", "ordinal", "bytes", "to_json(columns)"
     )
-    return sorted(map(repr, told.collect()))
+    return sorted(map(repr, rows.collect()))
 
 
 def states(run):
@@ -208,15 +208,15 @@ def test_a_second_run_reads_nothing_and_gives_the_same_rows(spark, lake, tmp_pat
 
 
 def test_spark_writes_the_rows_that_executors_write(spark, lake, tmp_path, monkeypatch):
-    here = write_inventory(spark, lake, str(tmp_path / "here"))
+    written = write_inventory(spark, lake, str(tmp_path / "here"))
     monkeypatch.setattr(direct, "is_local", lambda *_: False)
     there = write_inventory(spark, lake, str(tmp_path / "there"))
-    assert contents(spark, there) == contents(spark, here)
+    assert contents(spark, there) == contents(spark, written)
     counted = [
-        [(f.manifests, f.files, f.bytes, f.rows) for f in table_rows(r)] for r in (here, there)
+        [(f.manifests, f.files, f.bytes, f.rows) for f in table_rows(r)] for r in (written, there)
     ]
     assert counted[0] == counted[1]
-    assert not list(Path(here.containers_at).glob("_*"))
+    assert not list(Path(written.containers_at).glob("_*"))
 
 
 def table_rows(run):
@@ -232,21 +232,21 @@ def growing(tmp_path):
 
 
 def test_a_new_version_is_read_beside_the_old_one(spark, growing, tmp_path):
-    given, out = {"t": str(growing.folder)}, str(tmp_path / "out")
-    write_inventory(spark, given, out)
+    sources, out = {"t": str(growing.folder)}, str(tmp_path / "out")
+    write_inventory(spark, sources, out)
     growing.commit(growing.add("f-1"))
-    run = write_inventory(spark, given, out)
+    run = write_inventory(spark, sources, out)
     assert states(run) == {"t": "read"}
-    found = spark.read.parquet(run.containers_at).groupBy("snapshot").count().collect()
-    assert sorted((row["snapshot"], row["count"]) for row in found) == [(1, 1), (2, 2)]
+    snapshots = spark.read.parquet(run.containers_at).groupBy("snapshot").count().collect()
+    assert sorted((row["snapshot"], row["count"]) for row in snapshots) == [(1, 1), (2, 2)]
 
 
 def test_a_table_that_was_made_anew_is_read_again(spark, growing, tmp_path):
-    given, out = {"t": str(growing.folder)}, str(tmp_path / "out")
-    write_inventory(spark, given, out)
+    sources, out = {"t": str(growing.folder)}, str(tmp_path / "out")
+    write_inventory(spark, sources, out)
     log = growing.log / f"{1:020}.json"
     log.write_text(json.dumps(growing.add("other", {"numRecords": 7})) + "\n")
-    run = write_inventory(spark, given, out)
+    run = write_inventory(spark, sources, out)
     assert states(run) == {"t": "read"}
     assert [r["path"] for r in spark.read.parquet(run.containers_at).collect()] == ["other"]
 
@@ -254,22 +254,22 @@ def test_a_table_that_was_made_anew_is_read_again(spark, growing, tmp_path):
 @pytest.mark.parametrize("form", ["parquet", "delta", "iceberg"])
 def test_of_a_table_that_was_made_anew_without_files_nothing_stays(spark, growing, tmp_path, form):
     name = "it's \\ t"
-    given = {name: str(growing.folder)}
+    sources = {name: str(growing.folder)}
     out = "ice.inventory_anew" if form == "iceberg" else str(tmp_path / "out")
-    write_inventory(spark, given, out, form=form)
+    write_inventory(spark, sources, out, form=form)
     (growing.log / f"{1:020}.json").write_text('{"commitInfo": {}}\n')
-    run = write_inventory(spark, given, out, form=form)
+    run = write_inventory(spark, sources, out, form=form)
     assert (states(run), run.tables[0].row.files) == ({name: "read"}, 0)
     if form != "parquet":  # Of a folder without a file Spark knows no schema.
         assert contents(spark, run) == []
-    assert states(write_inventory(spark, given, out, form=form)) == {name: "unchanged"}
+    assert states(write_inventory(spark, sources, out, form=form)) == {name: "unchanged"}
 
 
 def test_a_run_that_was_ended_while_it_replaced_a_snapshot_is_made_good(spark, growing, tmp_path):
-    given, out = {"t": str(growing.folder)}, str(tmp_path / "out")
-    run = write_inventory(spark, given, out)
+    sources, out = {"t": str(growing.folder)}, str(tmp_path / "out")
+    run = write_inventory(spark, sources, out)
     shutil.rmtree(Path(run.containers_at, "table=t"))
-    again = write_inventory(spark, given, out)
+    again = write_inventory(spark, sources, out)
     assert (states(again), again.tables[0].row.files) == ({"t": "read"}, 1)
     assert len(contents(spark, again)) == 1
 
@@ -277,10 +277,10 @@ def test_a_run_that_was_ended_while_it_replaced_a_snapshot_is_made_good(spark, g
 def test_a_folder_of_files_is_read_again_once_a_file_changed(spark, lake, tmp_path):
     users = tmp_path / "users"
     shutil.copytree(lake["users"], users)
-    given, out = {"users": str(users)}, str(tmp_path / "out")
-    write_inventory(spark, given, out)
+    sources, out = {"users": str(users)}, str(tmp_path / "out")
+    write_inventory(spark, sources, out)
     pq.write_table(pa.table({"name": ["x"], "tag": [b""]}), users / "day=2024-01-01" / "g.parquet")
-    run = write_inventory(spark, given, out)
+    run = write_inventory(spark, sources, out)
     assert (states(run), run.tables[0].row.files) == ({"users": "read"}, 4)
 
 
@@ -300,15 +300,15 @@ def test_a_snapshot_that_a_table_goes_back_to_is_its_last_one_and_not_read_again
     assert [states(run) for run in runs] == [{"users": "unchanged"}] * 2
     (table,) = inventoried(spark, out, "parquet", {})
     assert table.snapshot == first.tables[0].row.snapshot
-    asked = "SELECT max_by(snapshot, read_at) FROM parquet.`{}` GROUP BY table"
-    assert spark.sql(asked.format(first.tables_at)).collect() == [(table.snapshot,)]
+    query = "SELECT max_by(snapshot, read_at) FROM parquet.`{}` GROUP BY table"
+    assert spark.sql(query.format(first.tables_at)).collect() == [(table.snapshot,)]
     assert spark.read.parquet(first.tables_at).count() == 3
 
 
 def test_more_depth_is_read_and_less_is_there_already(spark, lake, tmp_path):
-    given, out = {"users": lake["users"]}, str(tmp_path / "out")
-    asked = ("files", "row-groups", "files")
-    runs = [write_inventory(spark, given, out, depth=depth) for depth in asked]
+    sources, out = {"users": lake["users"]}, str(tmp_path / "out")
+    depths = ("files", "row-groups", "files")
+    runs = [write_inventory(spark, sources, out, depth=depth) for depth in depths]
     assert [states(run)["users"] for run in runs] == ["read", "read", "unchanged"]
     assert [run.tables[0].row.row_groups for run in runs] == [None, 6, 6]
     assert runs[1].tables[0].row.files_opened == 3
@@ -320,21 +320,21 @@ def test_bad_tables_are_named_and_the_others_are_whole(spark, lake, growing, tmp
     shutil.copytree(lake["events"], corrupt)
     manifest = next(p for p in (corrupt / "metadata").glob("*.avro") if "snap-" not in p.name)
     manifest.write_bytes(manifest.read_bytes()[:-40])
-    given = {"gone": str(tmp_path / "gone"), "corrupt": str(corrupt), "good": str(growing.folder)}
-    run = write_inventory(spark, given, str(tmp_path / "out"))
+    sources = {"gone": str(tmp_path / "gone"), "corrupt": str(corrupt), "good": str(growing.folder)}
+    run = write_inventory(spark, sources, str(tmp_path / "out"))
     assert states(run) == {"gone": "failed", "corrupt": "failed", "good": "read"}
     assert manifest.name in run.failed[1].error.message
     assert "there is no" in run.failed[0].error.message
     tables = {row["table"] for row in spark.read.parquet(run.containers_at).collect()}
     assert tables == {"good"}
-    again = write_inventory(spark, given, str(tmp_path / "out"))
+    again = write_inventory(spark, sources, str(tmp_path / "out"))
     assert states(again) == {"gone": "failed", "corrupt": "failed", "good": "unchanged"}
 
 
 def test_containers_of_a_run_that_was_ended_are_replaced(spark, growing, tmp_path, monkeypatch):
     from whyscan.spark.stages.inventory import writing
 
-    given, out = {"t": str(growing.folder)}, str(tmp_path / "out")
+    sources, out = {"t": str(growing.folder)}, str(tmp_path / "out")
 
     def killed(*_):
         raise KeyboardInterrupt
@@ -342,8 +342,8 @@ def test_containers_of_a_run_that_was_ended_are_replaced(spark, growing, tmp_pat
     with monkeypatch.context() as patch:
         patch.setattr(writing.InventoryStore, "finish", killed)
         with pytest.raises(KeyboardInterrupt):
-            write_inventory(spark, given, out)
-    run = write_inventory(spark, given, out)
+            write_inventory(spark, sources, out)
+    run = write_inventory(spark, sources, out)
     assert states(run) == {"t": "read"}
     assert spark.read.parquet(run.containers_at).count() == 1
 
@@ -387,14 +387,14 @@ def test_the_questions_of_the_documentation_are_answered(spark, lake, growing, t
     growing.commit(growing.add("g", bounds("id", 5, 20)), growing.add("h"))
     out = str(tmp_path / "out")
     for deep in ("files", "row-groups"):
-        given = {"users": str(growing.folder)} if deep == "files" else {"hive": lake["users"]}
-        run = write_inventory(spark, given, out, depth=deep)
+        sources = {"users": str(growing.folder)} if deep == "files" else {"hive": lake["users"]}
+        run = write_inventory(spark, sources, out, depth=deep)
     spark.read.parquet(run.containers_at).createOrReplaceTempView("containers")
     spark.read.parquet(run.tables_at).createOrReplaceTempView("tables")
     newest, without_bounds, overlaps, partitions = queries()
     spark.sql(newest)
-    found = {row["table"]: row["files"] for row in spark.sql(without_bounds).collect()}
-    assert found == {"users": 1, "hive": 3}
+    files = {row["table"]: row["files"] for row in spark.sql(without_bounds).collect()}
+    assert files == {"users": 1, "hive": 3}
     widest = spark.sql(overlaps.replace("'age'", "'id'")).collect()
     assert [(row["path"], row["overlaps"]) for row in widest] == [("f-0", 1), ("g", 1)]
     assert sum(row["files"] for row in spark.sql(partitions).collect()) == 6
@@ -402,17 +402,17 @@ def test_the_questions_of_the_documentation_are_answered(spark, lake, growing, t
 
 def test_the_command_names_what_failed_and_ends_with_3(spark, growing, tmp_path):
     del spark
-    given = [f"t={growing.folder}", "gone=nowhere", "-o", "out"]
-    done = whyscan("inventory", *given, cwd=tmp_path)
+    sources = [f"t={growing.folder}", "gone=nowhere", "-o", "out"]
+    done = whyscan("inventory", *sources, cwd=tmp_path)
     assert (done.code, done.err) == (3, "")
     assert "1 container of 2 tables: 1 read, 0 unchanged, 1 failed" in done.out
     assert "gone failed: there is no nowhere" in done.out.replace(f"{tmp_path}/", "")
-    again = whyscan("inventory", *given, "--format", "json", cwd=tmp_path)
-    told = json.loads(again.out)
+    again = whyscan("inventory", *sources, "--format", "json", cwd=tmp_path)
+    document = json.loads(again.out)
     schema = json.loads(whyscan("schema", "inventory", cwd=tmp_path).out)
-    assert list(Draft202012Validator(schema).iter_errors(told)) == []
-    line, gone = told["tables"]
-    assert (again.code, told["result"], told["depth"]) == (3, "fail", "files")
+    assert list(Draft202012Validator(schema).iter_errors(document)) == []
+    line, gone = document["tables"]
+    assert (again.code, document["result"], document["depth"]) == (3, "fail", "files")
     assert (line["state"], line["row"]["files"], line["row"]["rows"]) == ("unchanged", 1, 10)
     assert (gone["state"], gone["row"]) == ("failed", None)
 
@@ -437,7 +437,7 @@ ROW = {
     "rows": None,
     "read_at": "2024-01-01T00:00:00+00:00",
 }
-FOUND = {
+STATES = {
     "name": "t",
     "uri": "t",
     "state": "read",
@@ -460,5 +460,5 @@ FOUND = {
 )
 def test_the_schema_holds_a_table_to_its_state(changed, valid):
     schema = json.loads(whyscan("schema", "inventory", cwd=".").out)
-    document = DOCUMENT | {"tables": [FOUND | changed]}
+    document = DOCUMENT | {"tables": [STATES | changed]}
     assert Draft202012Validator(schema).is_valid(document) is valid

@@ -69,18 +69,18 @@ spark.stop()
 @pytest.mark.xdist_group("spark")
 def test_a_task_whose_worker_was_killed_is_run_again_and_its_rows_are_there_once(users, tmp_path):
     clean = {k: v for k, v in os.environ.items() if "SPARK" not in k and k != "JAVA_HOME"}
-    given = [str(users), str(tmp_path / "out"), str(tmp_path / "died")]
+    arguments = [str(users), str(tmp_path / "out"), str(tmp_path / "died")]
     done = subprocess.run(
-        [sys.executable, "-c", DYING, *given],
+        [sys.executable, "-c", DYING, *arguments],
         env=clean,
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    rows, told = done.stdout.splitlines()
+    rows, published = done.stdout.splitlines()
     assert rows == "[('file', 3), ('row_group', 6)]"
-    assert told == "3 6 True"
+    assert published == "3 6 True"
     assert not list((tmp_path / "out" / "containers").glob("_*"))
 
 
@@ -100,8 +100,8 @@ def test_only_the_attempt_that_told_is_published_whatever_another_still_writes(t
         write = direct.writing(InventoryDepth.ROW_GROUPS, folder)
         overtaken = write(batches)
         next(overtaken)
-        told = pa.Table.from_batches(list(write(batches)))
-        direct.publish(folder, containers, about, told["file"].to_pylist())
+        batch = pa.Table.from_batches(list(write(batches)))
+        direct.publish(folder, containers, about, batch["file"].to_pylist())
         next(overtaken)
     published = [pq.read_table(f) for f in _files(containers / direct.partition(about))]
     assert sorted(table.num_rows for table in published) == [FILES, 2 * FILES]

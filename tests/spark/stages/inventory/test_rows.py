@@ -56,14 +56,14 @@ def evolved(tmp_path):
 
 @pytest.mark.parametrize("files_each", [1, 2, 100])
 def test_a_file_has_the_partition_values_of_its_own_spec(evolved, files_each):
-    found = {
+    intervals = {
         row["path"].rpartition("/")[2]: row["partition"]
         for part in divided(evolved, files_each)
         for batch in rows(ABOUT, part, InventoryDepth.FILES)
         for row in batch.to_pylist()
         if row["level"] == "file"
     }
-    assert found == {
+    assert intervals == {
         "plain": None,
         "by-p": [("p", "1")],
         "by-p-q": [("p", None), ("q", None)],

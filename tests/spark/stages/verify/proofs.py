@@ -14,23 +14,23 @@ if TYPE_CHECKING:
     from whyscan.spark.stages.verify.result import TableProof, Verification
 
 
-def rendered(found: Verification) -> dict:
+def rendered(verification: Verification) -> dict:
     """The document, once the schema has nothing to say against it and all renderers have run."""
-    document = valid("verify", json.loads(to_json(found)))
-    assert text(found).endswith("\n")
-    assert markdown(found).endswith("\n")
+    document = valid("verify", json.loads(to_json(verification)))
+    assert text(verification).endswith("\n")
+    assert markdown(verification).endswith("\n")
     return document
 
 
 def verified(spark, table, *predicates: str, **asking) -> Verification:
     """A verification of one table, without engines unless they are asked for."""
-    found = verify(spark, str(table), predicates, **{"engines": [], **asking})
-    rendered(found)
-    return found
+    verification = verify(spark, str(table), predicates, **{"engines": [], **asking})
+    rendered(verification)
+    return verification
 
 
 def proven(spark, table, *predicates: str, **asking) -> TableProof:
     """The proof of one table, of which nothing is unsound and all was evaluated."""
-    found = verified(spark, table, *predicates, **asking)
-    assert found.exit_code == 0, text(found)
-    return found.tables[0]
+    verification = verified(spark, table, *predicates, **asking)
+    assert verification.exit_code == 0, text(verification)
+    return verification.tables[0]

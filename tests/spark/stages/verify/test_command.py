@@ -33,11 +33,11 @@ def test_a_table_that_holds_ends_with_0(spark, lake):
 
 def test_a_lie_ends_with_1_and_is_in_the_document(spark, lake):
     done = whyscan("verify", "lying", "-w", "x = 99", "--format", "json", cwd=lake)
-    told = json.loads(done.out)
+    document = json.loads(done.out)
 
     assert done.code == 1
-    assert told["tables"][0]["lies"][0]["column"] == "x"
-    assert told["tables"][0]["predicates"][0]["lost"][0]["rows"] == 1
+    assert document["tables"][0]["lies"][0]["column"] == "x"
+    assert document["tables"][0]["predicates"][0]["lost"][0]["rows"] == 1
 
 
 def test_the_predicates_of_a_workload(spark, lake):
@@ -48,12 +48,12 @@ def test_the_predicates_of_a_workload(spark, lake):
     tables = ("--table", "good=honest", "--table", "bad=lying")
     form = ("--engines", "none", "--format", "json")
     done = whyscan("verify", "--workload", "log.sql", *tables, *form, cwd=lake)
-    told = json.loads(done.out)
-    proofs = {table["name"]: table["result"] for table in told["tables"]}
+    document = json.loads(done.out)
+    proofs = {table["name"]: table["result"] for table in document["tables"]}
 
     assert done.code == 1
     assert proofs == {"good": "pass", "bad": "fail"}
-    assert len(told["failures"]) == 1
+    assert len(document["failures"]) == 1
 
 
 @pytest.mark.parametrize(

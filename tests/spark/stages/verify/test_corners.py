@@ -24,22 +24,26 @@ pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 def test_a_table_without_rows_holds(spark, tmp_path):
     Lake(tmp_path / "t").create({"x": "long", "s": "string"})
 
-    found = proven(spark, tmp_path / "t", "x = 1", select=["*"])
+    verification = proven(spark, tmp_path / "t", "x = 1", select=["*"])
 
-    assert (found.files_total, found.rows, found.predicates[0].rows_true) == (0, 0, 0)
+    assert (verification.files_total, verification.rows, verification.predicates[0].rows_true) == (
+        0,
+        0,
+        0,
+    )
 
 
 def test_some_of_the_files_are_read_and_that_is_said(spark, tmp_path):
     lake = Lake(tmp_path / "t").create({"x": "long", "s": "string"})
     lake.commit(*(add(lake, f"{n}.parquet", values([n])) for n in range(6)))
 
-    found = verified(spark, lake.folder, "x < 2", files=3)
-    (table,) = found.tables
+    verification = verified(spark, lake.folder, "x < 2", files=3)
+    (table,) = verification.tables
 
     assert (table.files_read, table.files_total, table.rows) == (3, 6, 3)
     assert table.unchecked == ("3 of 6 data files were read, by chance",)
     assert table.native.why == "only some of the data files were read"
-    assert (table.predicates[0].rows_true, found.exit_code) == (None, 0)
+    assert (table.predicates[0].rows_true, verification.exit_code) == (None, 0)
 
 
 def test_partition_columns_have_the_types_that_were_given(spark, tmp_path):
@@ -49,19 +53,21 @@ def test_partition_columns_have_the_types_that_were_given(spark, tmp_path):
         pq.write_table(values([int(month)]), folder / "a.parquet")
     table = whyscan.open(tmp_path, partition_types={"month": "string"})
 
-    found = verify(spark, table, ["month LIKE '0%'", "month = '10'"], engines=["spark-parquet"])
-    rendered(found)
+    verification = verify(
+        spark, table, ["month LIKE '0%'", "month = '10'"], engines=["spark-parquet"]
+    )
+    rendered(verification)
 
-    assert found.exit_code == 0
-    assert [proof.native for proof in found.tables[0].predicates] == [2, 1]
+    assert verification.exit_code == 0
+    assert [proof.native for proof in verification.tables[0].predicates] == [2, 1]
 
 
 def test_predicates_of_another_dialect_are_asked_in_sparks_words(spark, tmp_path):
     pq.write_table(values([1, 2, 3]), tmp_path / "a.parquet")
 
-    found = proven(spark, tmp_path, "\"x\" = 2 AND \"s\" || 'x' = 'sx'", dialect="trino")
+    verification = proven(spark, tmp_path, "\"x\" = 2 AND \"s\" || 'x' = 'sx'", dialect="trino")
 
-    assert found.predicates[0].rows_true == 1
+    assert verification.predicates[0].rows_true == 1
 
 
 def test_structs_uuids_and_times_of_day(spark, tmp_path):
@@ -88,18 +94,18 @@ def test_structs_uuids_and_times_of_day(spark, tmp_path):
     lake.manifest([lake.file("a.parquet", rows=3, file_size_in_bytes=size)])
     lake.commit()
 
-    found = proven(spark, lake.folder, f"u = '{ids[1]}'", "o IS NULL", "clock > '01:00:00'")
+    verification = proven(spark, lake.folder, f"u = '{ids[1]}'", "o IS NULL", "clock > '01:00:00'")
 
-    assert [proof.rows_true for proof in found.predicates] == [1, 2, 1]
+    assert [proof.rows_true for proof in verification.predicates] == [1, 2, 1]
 
 
 def test_very_many_predicates_are_judged_some_at_a_time(spark, tmp_path, monkeypatch):
     monkeypatch.setattr(truth, "PREDICATES_A_PASS", 2)
     pq.write_table(values([1, 2, 3, None]), tmp_path / "a.parquet", row_group_size=2)
 
-    found = proven(spark, tmp_path, *(f"x >= {n}" for n in range(5)))
+    verification = proven(spark, tmp_path, *(f"x >= {n}" for n in range(5)))
 
-    assert [proof.rows_true for proof in found.predicates] == [3, 3, 2, 1, 0]
+    assert [proof.rows_true for proof in verification.predicates] == [3, 3, 2, 1, 0]
 
 
 def test_a_column_that_is_not_there(spark, tmp_path):

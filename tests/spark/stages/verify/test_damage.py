@@ -33,13 +33,13 @@ def test_files_that_cannot_be_read_are_named_and_the_others_verified(spark, tmp_
     cut.write_bytes(cut.read_bytes()[:-20])
     (lake.folder / "gone.parquet").unlink()
 
-    found = verified(spark, lake.folder, "x >= 0")
-    (table,) = found.tables
+    verification = verified(spark, lake.folder, "x >= 0")
+    (table,) = verification.tables
 
     assert {one.path for one in table.unreadable} == {"cut.parquet", "gone.parquet"}
     assert (table.files_read, table.rows) == (2, 4)
     assert [lie.path for lie in table.lies] == ["lying.parquet"]
-    assert found.exit_code == 1
+    assert verification.exit_code == 1
 
 
 def test_a_page_that_cannot_be_decoded_makes_a_file_unreadable_and_the_run_incomplete(
@@ -54,26 +54,26 @@ def test_a_page_that_cannot_be_decoded_makes_a_file_unreadable_and_the_run_incom
     whole[30:20_000] = b"\xff" * 19_970
     (folder / "1.parquet").write_bytes(whole)
 
-    found = verified(spark, folder, "x < 10")
-    (table,) = found.tables
+    verification = verified(spark, folder, "x < 10")
+    (table,) = verification.tables
 
     assert [one.path for one in table.unreadable] == ["1.parquet"]
     assert (table.files_read, table.predicates[0].lost) == (1, ())
     assert table.native.why == "some data files cannot be read"
-    assert found.exit_code == 3
+    assert verification.exit_code == 3
 
 
 def test_predicates_that_cannot_be_evaluated_are_told_and_stop_no_other(spark, tmp_path):
     pq.write_table(values([1, 2]), tmp_path / "a.parquet")
 
-    found = verified(spark, tmp_path, "x = 1", "nope = 1", "my_function(x) = 1", "x = ")
-    why = [proof.why for proof in found.tables[0].predicates]
+    verification = verified(spark, tmp_path, "x = 1", "nope = 1", "my_function(x) = 1", "x = ")
+    why = [proof.why for proof in verification.tables[0].predicates]
 
     assert why[0] is None
     assert "nope" in why[1]
     assert "my_function" in why[2]
     assert why[3] is not None
-    assert found.exit_code == 3
+    assert verification.exit_code == 3
 
 
 def test_a_worker_that_dies_in_the_middle_is_started_again(spark, tmp_path):
@@ -96,11 +96,11 @@ def test_a_worker_that_dies_in_the_middle_is_started_again(spark, tmp_path):
 
     store = local_store(str(tmp_path))
     file = NumberedFile(0, DataFile(store, "a.parquet"), 1)
-    found = counted(spark, Dying((), (), Naming()), [file], RowChecks(((0, "true"),), ()))
+    counts = counted(spark, Dying((), (), Naming()), [file], RowChecks(((0, "true"),), ()))
 
     assert marker.exists()
-    assert found.table["rows"].to_pylist() == [3]
-    assert found.table["true_0"].to_pylist() == [3]
+    assert counts.table["rows"].to_pylist() == [3]
+    assert counts.table["true_0"].to_pylist() == [3]
 
 
 def test_the_session_keeps_its_own_settings(spark, tmp_path):

@@ -19,17 +19,17 @@ from whyscan.spark.stages.verify.result import EngineComparison
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
 TRINO = "WHYSCAN_TRINO"
-ASKED = ("x = 30", "x + 1 = 31", "x < 0")
+PREDICATES = ("x = 30", "x + 1 = 31", "x < 0")
 
 
 def numbers(start: int) -> pa.Table:
     return pa.table({"x": pa.array(range(start, start + 20), pa.int64())})
 
 
-def cells(found, engine):
+def cells(verification, engine):
     return [
         next(one for one in proof.engines if one.engine == engine)
-        for proof in found.tables[0].predicates
+        for proof in verification.tables[0].predicates
     ]
 
 
@@ -45,10 +45,10 @@ def test_delta_on_spark_reads_what_the_plan_reads_where_it_understands_the_predi
     spark, delta, monkeypatch
 ):
     monkeypatch.setattr(duckdb_engine, "BESIDE", delta / "nowhere")
-    found = verified(spark, delta, *ASKED, engines=None)
-    tight, lost, nothing = cells(found, "spark-delta")
+    verification = verified(spark, delta, *PREDICATES, engines=None)
+    tight, lost, nothing = cells(verification, "spark-delta")
 
-    assert found.exit_code == 0
+    assert verification.exit_code == 0
     assert (tight.rows, tight.files, tight.reads, tight.sound) == (
         1,
         1,
@@ -57,7 +57,9 @@ def test_delta_on_spark_reads_what_the_plan_reads_where_it_understands_the_predi
     )
     assert (lost.rows, lost.files, lost.reads, lost.more) == (1, 3, EngineComparison.MORE, 2)
     assert (nothing.rows, nothing.files, nothing.reads) == (0, 0, EngineComparison.EQUAL)
-    assert {"name a Python that has it" in one.why for one in cells(found, "duckdb")} == {True}
+    assert {"name a Python that has it" in one.why for one in cells(verification, "duckdb")} == {
+        True
+    }
 
 
 def test_iceberg_on_spark_and_pyiceberg(spark):
@@ -66,8 +68,8 @@ def test_iceberg_on_spark_and_pyiceberg(spark):
     spark.sql("INSERT INTO ice.verify.engines SELECT id FROM RANGE(20, 40)")
     folder = Path(spark.conf.get("spark.sql.catalog.ice.warehouse"), "verify", "engines")
 
-    found = verified(spark, folder, *ASKED, engines=["spark-iceberg,pyiceberg"])
-    own, other = cells(found, "spark-iceberg"), cells(found, "pyiceberg")
+    verification = verified(spark, folder, *PREDICATES, engines=["spark-iceberg,pyiceberg"])
+    own, other = cells(verification, "spark-iceberg"), cells(verification, "pyiceberg")
 
     assert [one.sound for one in own] == [True, True, True]
     assert own[0].reads is EngineComparison.EQUAL
@@ -83,40 +85,40 @@ def test_parquet_on_spark_duckdb_and_datafusion(spark, tmp_path):
     for at, start in enumerate((0, 20)):
         pq.write_table(numbers(start), tmp_path / f"{at}.parquet", row_group_size=10)
 
-    found = verified(spark, tmp_path, *ASKED, engines=None)
+    verification = verified(spark, tmp_path, *PREDICATES, engines=None)
 
     for engine in ("spark-parquet", "duckdb", "datafusion"):
-        assert [one.sound for one in cells(found, engine)] == [True] * 3, engine
-        assert cells(found, engine)[0].why is None
-    assert [(one.row_groups, one.reads) for one in cells(found, "duckdb")][:1] == [
+        assert [one.sound for one in cells(verification, engine)] == [True] * 3, engine
+        assert cells(verification, engine)[0].why is None
+    assert [(one.row_groups, one.reads) for one in cells(verification, "duckdb")][:1] == [
         (1, EngineComparison.EQUAL)
     ]
-    assert cells(found, "datafusion")[0].row_groups == 1
+    assert cells(verification, "datafusion")[0].row_groups == 1
 
 
 def test_engines_that_do_not_fit_are_not_checked_and_say_why(spark, delta):
-    found = verified(spark, delta, "x = 30", engines=["pyiceberg", "trino"])
-    iceberg, trino = found.tables[0].predicates[0].engines
+    verification = verified(spark, delta, "x = 30", engines=["pyiceberg", "trino"])
+    iceberg, trino = verification.tables[0].predicates[0].engines
 
     assert iceberg.why == "pyiceberg does not read delta"
     assert "no server was named" in trino.why
-    assert found.exit_code == 0
+    assert verification.exit_code == 0
 
 
 def test_a_server_that_does_not_answer_is_not_checked(spark, delta):
     address = "http://127.0.0.1:9/delta/s/t"
-    found = verified(spark, delta, "x = 30", engines=["trino"], trino=address)
+    verification = verified(spark, delta, "x = 30", engines=["trino"], trino=address)
 
-    assert "Trino did not answer" in found.tables[0].predicates[0].engines[0].why
+    assert "Trino did not answer" in verification.tables[0].predicates[0].engines[0].why
 
 
 @pytest.mark.skipif(TRINO not in os.environ, reason=f"{TRINO} names no table of a running Trino")
 def test_trino(spark):
     """`WHYSCAN_TRINO=http://host:8080/catalog/schema/table,/folder/of/that/table`."""
     address, folder = os.environ[TRINO].split(",")
-    found = verified(spark, folder, "true", engines=["trino"], trino=address)
+    verification = verified(spark, folder, "true", engines=["trino"], trino=address)
 
-    assert found.tables[0].predicates[0].engines[0].sound is True
+    assert verification.tables[0].predicates[0].engines[0].sound is True
 
 
 def test_names_of_engines():

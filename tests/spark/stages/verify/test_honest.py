@@ -45,13 +45,15 @@ def delta(spark, tmp_path_factory):
 
 
 def test_delta_with_deletion_vectors_and_an_evolved_schema(spark, delta):
-    found = proven(spark, delta, *PREDICATES, "late > 'n7' OR late IS NULL", select=["*"])
+    verification = proven(spark, delta, *PREDICATES, "late > 'n7' OR late IS NULL", select=["*"])
 
-    assert (found.rows, found.live, found.native.rows) == (80, 76, 76)
-    assert found.predicates[0].planned.files_kept < found.files_total
-    assert [p.rows_true for p in found.predicates] == [p.native for p in found.predicates]
-    assert found.predicates[0].rows_true == 17
-    assert {"id", "nested.y.z", "late", "price"} <= set(found.columns)
+    assert (verification.rows, verification.live, verification.native.rows) == (80, 76, 76)
+    assert verification.predicates[0].planned.files_kept < verification.files_total
+    assert [p.rows_true for p in verification.predicates] == [
+        p.native for p in verification.predicates
+    ]
+    assert verification.predicates[0].rows_true == 17
+    assert {"id", "nested.y.z", "late", "price"} <= set(verification.columns)
 
 
 def test_an_older_version_is_verified_as_it_was(spark, delta):
@@ -59,9 +61,14 @@ def test_an_older_version_is_verified_as_it_was(spark, delta):
     from whyscan.spark import verify
 
     table = whyscan.open(str(delta), version=0)
-    found = verify(spark, table, "id < 20", engines=[]).tables[0]
+    verification = verify(spark, table, "id < 20", engines=[]).tables[0]
 
-    assert (found.version, found.rows, found.live, found.native.rows) == (0, 60, 60, 60)
+    assert (
+        verification.version,
+        verification.rows,
+        verification.live,
+        verification.native.rows,
+    ) == (0, 60, 60, 60)
 
 
 def test_iceberg_with_position_deletes_and_an_evolved_schema(spark):
@@ -78,19 +85,21 @@ def test_iceberg_with_position_deletes_and_an_evolved_schema(spark):
     spark.sql(f"INSERT INTO ice.verify.honest SELECT *, name FROM ({ROWS.format(60, 80)})")
     folder = Path(spark.conf.get("spark.sql.catalog.ice.warehouse"), "verify", "honest")
 
-    asked = [p.replace("half", "halves") for p in PREDICATES]
-    found = proven(spark, folder, *asked, "late > 'n7'", select=["*"])
+    predicates = [p.replace("half", "halves") for p in PREDICATES]
+    verification = proven(spark, folder, *predicates, "late > 'n7'", select=["*"])
 
-    assert (found.rows, found.live, found.native.rows) == (80, 76, 76)
-    assert found.predicates[0].planned.files_kept < found.files_total
-    assert [p.rows_true for p in found.predicates] == [p.native for p in found.predicates]
+    assert (verification.rows, verification.live, verification.native.rows) == (80, 76, 76)
+    assert verification.predicates[0].planned.files_kept < verification.files_total
+    assert [p.rows_true for p in verification.predicates] == [
+        p.native for p in verification.predicates
+    ]
 
 
 def test_hive_folders(spark, tmp_path):
     rows = spark.sql(ROWS.format(0, 60)).coalesce(1).sortWithinPartitions("day", "id")
     rows.write.partitionBy("day").option("parquet.block.size", "1000").parquet(str(tmp_path / "h"))
 
-    found = proven(spark, tmp_path / "h", *PREDICATES, "cast(name AS INT) = 4", select=["*"])
+    verification = proven(spark, tmp_path / "h", *PREDICATES, "cast(name AS INT) = 4", select=["*"])
 
-    assert (found.format, found.rows, found.native.rows) == ("hive", 60, 60)
-    assert [p.raised for p in found.predicates] == [0] * len(PREDICATES) + [60]
+    assert (verification.format, verification.rows, verification.native.rows) == ("hive", 60, 60)
+    assert [p.raised for p in verification.predicates] == [0] * len(PREDICATES) + [60]

@@ -22,7 +22,7 @@ OLD = """SELECT * FROM VALUES
   (6, DATE '2024-02-29', TIMESTAMP '2024-02-29 12:00:00.000001'),
   (7, DATE '9999-12-31', TIMESTAMP '9999-12-31 23:59:59.999999'),
   (8, NULL, NULL) AS t(id, d, t)"""
-ASKED = (
+PREDICATES = (
     "d < DATE '1582-10-15'",
     "d = DATE '0001-01-01'",
     "t <= TIMESTAMP '1582-10-04 23:59:59.999999'",
@@ -45,23 +45,29 @@ def written(spark, folder, rebase, form):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_old_dates_as_spark_writes_them(spark, tmp_path, form):
-    found = proven(spark, written(spark, tmp_path / "t", "CORRECTED", form), *ASKED, select=["*"])
+    verification = proven(
+        spark, written(spark, tmp_path / "t", "CORRECTED", form), *PREDICATES, select=["*"]
+    )
 
-    assert found.live == found.native.rows == 8
-    assert [p.rows_true for p in found.predicates] == [p.native for p in found.predicates]
+    assert verification.live == verification.native.rows == 8
+    assert [p.rows_true for p in verification.predicates] == [
+        p.native for p in verification.predicates
+    ]
 
 
 def test_old_dates_of_another_calendar_are_no_lie_and_spark_reads_others(spark, tmp_path):
     """Spark counts them again, and nobody else does: both keep the files, and that is told."""
     folder = written(spark, tmp_path / "t", "LEGACY", "TIMESTAMP_MICROS")
 
-    found = verified(spark, folder, "d = DATE '1582-10-04'", "d > DATE '2024-01-01'", select=["*"])
-    old, new = found.tables[0].predicates
+    verification = verified(
+        spark, folder, "d = DATE '1582-10-04'", "d > DATE '2024-01-01'", select=["*"]
+    )
+    old, new = verification.tables[0].predicates
 
-    assert (found.tables[0].lies, old.lost, new.lost) == ((), (), ())
+    assert (verification.tables[0].lies, old.lost, new.lost) == ((), (), ())
     assert (old.rows_true, old.native, old.disputed, new.disputed) == (0, 1, True, False)
     assert (old.planned.files_kept, new.planned.files_kept) == (1, 2)
-    assert found.exit_code == 1
+    assert verification.exit_code == 1
 
 
 def test_values_at_the_edges_of_their_types(spark, tmp_path):
@@ -78,7 +84,7 @@ def test_values_at_the_edges_of_their_types(spark, tmp_path):
     }
     pq.write_table(pa.table(edges), tmp_path / "a.parquet", row_group_size=2)
 
-    found = proven(
+    verification = proven(
         spark,
         tmp_path,
         "zero = 0",
@@ -92,7 +98,7 @@ def test_values_at_the_edges_of_their_types(spark, tmp_path):
         select=["*"],
     )
 
-    assert [p.rows_true for p in found.predicates] == [3, 0, 1, 2, 2, 3, 1, 2]
+    assert [p.rows_true for p in verification.predicates] == [3, 0, 1, 2, 2, 3, 1, 2]
 
 
 def test_renamed_and_widened_columns(spark, tmp_path):
@@ -115,7 +121,7 @@ def test_renamed_and_widened_columns(spark, tmp_path):
         "(2000000000, 1.2505, TIMESTAMP_NTZ '2024-01-01 12:00:00.000999', 0.1)"
     )
 
-    found = proven(
+    verification = proven(
         spark,
         tmp_path / "t",
         "number > 100",
@@ -125,5 +131,5 @@ def test_renamed_and_widened_columns(spark, tmp_path):
         select=["*"],
     )
 
-    assert [p.rows_true for p in found.predicates] == [1, 1, 1, 1]
-    assert found.native.rows == 3
+    assert [p.rows_true for p in verification.predicates] == [1, 1, 1, 1]
+    assert verification.native.rows == 3

@@ -49,7 +49,7 @@ FIELDS = {
         DecimalType(9, 2),
     ),
 }
-HELD = {name: array for name, (_, _, array, _) in FIELDS.items()}
+ARRAYS = {name: array for name, (_, _, array, _) in FIELDS.items()}
 
 
 def partition_of(name):
@@ -77,10 +77,10 @@ def partitioned(spark, tmp_path_factory):
     columns = {name: kind for name, (_, kind, _, _) in FIELDS.items()}
     lake = Lake(tmp_path_factory.mktemp("partitions") / "t", columns, spec)
     right = {f"p_{name}": partition_of(name) for name in FIELDS}
-    entries = [write(lake, "right.parquet", HELD, partition=right)]
+    entries = [write(lake, "right.parquet", ARRAYS, partition=right)]
     for name in FIELDS:
         wrong = right | {f"p_{name}": elsewhere(right[f"p_{name}"], FIELDS[name][0])}
-        entries.append(write(lake, f"{name}.parquet", HELD, partition=wrong))
+        entries.append(write(lake, f"{name}.parquet", ARRAYS, partition=wrong))
     lake.manifest(entries)
     lake.commit()
     return verified(spark, lake.folder, "true", select=["*"])
@@ -102,18 +102,21 @@ def test_a_partition_value_that_the_rows_contradict_is_named(partitioned, name):
 
 
 def test_a_wrong_bucket_in_words(partitioned):
-    told = " ".join(text(partitioned).split())
+    printed = " ".join(text(partitioned).split())
 
-    assert "bl.parquet, bl: the bucket of its partition is recorded as 4, and is 3" in told
+    assert "bl.parquet, bl: the bucket of its partition is recorded as 4, and is 3" in printed
 
 
 def test_every_count_and_bound_of_a_manifest(spark, tmp_path):
     lake = Lake(tmp_path / "t", {"x": "double", "s": "string"})
-    held = {"x": pa.array([1.5, 2.5, None, float("nan")]), "s": pa.array(["a" * 20, "b", "c", "d"])}
+    columns = {
+        "x": pa.array([1.5, 2.5, None, float("nan")]),
+        "s": pa.array(["a" * 20, "b", "c", "d"]),
+    }
     honest = {"bounds": {"x": (1.5, 2.5), "s": ("a" * 16, "d")}, "nans": {"x": 1}}
 
     def lying(name, **lie):
-        return write(lake, f"{name}.parquet", held, **(honest | lie))
+        return write(lake, f"{name}.parquet", columns, **(honest | lie))
 
     lake.manifest(
         [
@@ -129,8 +132,8 @@ def test_every_count_and_bound_of_a_manifest(spark, tmp_path):
     )
     lake.commit()
 
-    found = verified(spark, lake.folder, "x > 0", select=["*"])
-    lies = {(Path(lie.path).stem, lie.column, lie.what) for lie in found.tables[0].lies}
+    verification = verified(spark, lake.folder, "x > 0", select=["*"])
+    lies = {(Path(lie.path).stem, lie.column, lie.what) for lie in verification.tables[0].lies}
 
     assert lies == {
         ("lower", "x", "lower"),
@@ -141,15 +144,15 @@ def test_every_count_and_bound_of_a_manifest(spark, tmp_path):
         ("rows", None, "rows"),
         ("size", None, "bytes"),
     }
-    assert found.exit_code == 1
+    assert verification.exit_code == 1
 
 
 NANOS = 1_700_000_000_000_000_000
 
 
 def nanoseconds(*offsets) -> pa.Array:
-    known = [None if n is None else NANOS + n for n in offsets]
-    return pa.array(known, pa.int64()).view(pa.timestamp("ns"))
+    nanoseconds = [None if n is None else NANOS + n for n in offsets]
+    return pa.array(nanoseconds, pa.int64()).view(pa.timestamp("ns"))
 
 
 def at(offset: int) -> str:
@@ -176,18 +179,18 @@ def test_nanoseconds_are_judged_to_the_last_one(spark, tmp_path):
         ]
     )
     lake.commit()
-    asked = (
+    predicates = (
         f"t > {at(2)}",
         f"t = {at(999)}",
         f"t IN ({at(1)}, {at(3)})",
         f"NOT (t < {at(3)}) OR t IS NULL",
     )
 
-    found = proven(spark, lake.folder, *asked, select=["*"])
+    verification = proven(spark, lake.folder, *predicates, select=["*"])
 
-    assert [proof.rows_true for proof in found.predicates] == [2, 1, 2, 3]
-    assert [proof.planned.files_kept for proof in found.predicates] == [1, 1, 2, 2]
-    assert found.columns == ("t",)
+    assert [proof.rows_true for proof in verification.predicates] == [2, 1, 2, 3]
+    assert [proof.planned.files_kept for proof in verification.predicates] == [1, 1, 2, 2]
+    assert verification.columns == ("t",)
 
 
 def test_a_bound_that_is_one_nanosecond_off_is_a_lie(spark, tmp_path):
@@ -197,12 +200,12 @@ def test_a_bound_that_is_one_nanosecond_off_is_a_lie(spark, tmp_path):
     )
     lake.commit()
 
-    found = verified(spark, lake.folder, f"t = {at(5)}")
-    (lie,) = found.tables[0].lies
+    verification = verified(spark, lake.folder, f"t = {at(5)}")
+    (lie,) = verification.tables[0].lies
 
     assert (lie.column, lie.what) == ("t", "upper")
-    assert found.tables[0].predicates[0].lost_rows == 1
-    assert found.exit_code == 1
+    assert verification.tables[0].predicates[0].lost_rows == 1
+    assert verification.exit_code == 1
 
 
 def test_what_else_is_done_with_nanoseconds_is_not_judged_and_says_so(spark, tmp_path):
@@ -210,18 +213,18 @@ def test_what_else_is_done_with_nanoseconds_is_not_judged_and_says_so(spark, tmp
     lake.manifest([write(lake, "a.parquet", {"t": nanoseconds(1)})])
     lake.commit()
 
-    found = verified(spark, lake.folder, "year(t) = 2023")
+    verification = verified(spark, lake.folder, "year(t) = 2023")
 
-    assert "nanoseconds" in found.tables[0].predicates[0].why
-    assert found.exit_code == 3
+    assert "nanoseconds" in verification.tables[0].predicates[0].why
+    assert verification.exit_code == 3
 
 
 def test_a_time_of_day_is_judged(spark, tmp_path):
     lake = Lake(tmp_path / "t", {"clock": "time"})
-    held = {"clock": pa.array([time(1), time(13, 30, 0, 1), None], pa.time64("us"))}
-    lake.manifest([write(lake, "a.parquet", held)])
+    columns = {"clock": pa.array([time(1), time(13, 30, 0, 1), None], pa.time64("us"))}
+    lake.manifest([write(lake, "a.parquet", columns)])
     lake.commit()
 
-    found = proven(spark, lake.folder, "clock > TIME '13:30:00'", "clock IS NULL")
+    verification = proven(spark, lake.folder, "clock > TIME '13:30:00'", "clock IS NULL")
 
-    assert [proof.rows_true for proof in found.predicates] == [1, 1]
+    assert [proof.rows_true for proof in verification.predicates] == [1, 1]

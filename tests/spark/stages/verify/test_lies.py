@@ -26,17 +26,17 @@ def values(x, **more) -> pa.Table:
     return pa.table({"x": pa.array(x, pa.int64()), "s": pa.array(["s"] * len(x)), **more})
 
 
-def add(lake, name, held, **lies):
+def add(lake, name, rows, **lies):
     """A file that holds a table, and an honest add action, but for `lies`."""
     path = lake.folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(held, path)
-    known = [v for v in held["x"].to_pylist() if v is not None]
+    pq.write_table(rows, path)
+    present = [v for v in rows["x"].to_pylist() if v is not None]
     stats = {
-        "numRecords": lies.get("rows", len(held)),
-        "minValues": {"x": lies.get("lower", min(known, default=None)), "s": "s"},
-        "maxValues": {"x": lies.get("upper", max(known, default=None)), "s": "s"},
-        "nullCount": {"x": lies.get("nulls", held["x"].null_count), "s": 0},
+        "numRecords": lies.get("rows", len(rows)),
+        "minValues": {"x": lies.get("lower", min(present, default=None)), "s": "s"},
+        "maxValues": {"x": lies.get("upper", max(present, default=None)), "s": "s"},
+        "nullCount": {"x": lies.get("nulls", rows["x"].null_count), "s": 0},
     }
     size = lies.get("size", path.stat().st_size)
     return lake.add(name, stats, size=size, partition=lies.get("partition", {}))
@@ -56,8 +56,8 @@ def delta(spark, tmp_path_factory):
         add(lake, "size.parquet", values([60]), size=7),
         add(lake, "crossed.parquet", values([70, 71]), lower=71, upper=70),
     )
-    asked = ("x = 10", "x = 99", "x >= 11 AND x <= 21", "x < 5 AND s = 's'", "x = 40")
-    return lake, verified(spark, lake.folder, *asked)
+    predicates = ("x = 10", "x = 99", "x >= 11 AND x <= 21", "x < 5 AND s = 's'", "x = 40")
+    return lake, verified(spark, lake.folder, *predicates)
 
 
 def test_every_lie_of_a_log_is_named_with_what_is_there(delta):
@@ -97,35 +97,37 @@ def test_containers_wrongly_called_all_are_named(delta):
 
 
 def test_delta_on_spark_loses_the_same_rows_and_is_called_unsound(spark, delta):
-    found = verified(spark, delta[0].folder, "x = 99", engines=["spark-delta"]).tables[0]
-    (proof,) = found.predicates
+    verification = verified(spark, delta[0].folder, "x = 99", engines=["spark-delta"]).tables[0]
+    (proof,) = verification.predicates
 
     assert (proof.rows_true, proof.native) == (1, 1)
     assert (proof.engines[0].rows, proof.engines[0].sound) == (0, False)
 
 
 def test_the_text_says_it_all(delta):
-    told = " ".join(text(delta[1]).split())
+    printed = " ".join(text(delta[1]).split())
 
-    assert told.startswith(
+    assert printed.startswith(
         "unsound: 3 rows lost, 2 containers wrongly called all, 7 statistics lie"
     )
-    assert "upper.parquet, x: the upper bound is recorded as 21, and is 99" in told
-    assert "lost: upper.parquet is dropped and holds 1 row for which it is TRUE, one at" in told
+    assert "upper.parquet, x: the upper bound is recorded as 21, and is 99" in printed
+    assert "lost: upper.parquet is dropped and holds 1 row for which it is TRUE, one at" in printed
 
 
 def test_a_partition_value_that_the_file_contradicts(spark, tmp_path):
     lake = Lake(tmp_path / "t").create({"x": "long", "s": "string", "p": "integer"}, ("p",))
-    stored = values([1, 2], p=pa.array([5, 6], pa.int32()))
+    rows = values([1, 2], p=pa.array([5, 6], pa.int32()))
     lake.commit(
-        add(lake, "p=5/a.parquet", stored, partition={"p": "5"}),
+        add(lake, "p=5/a.parquet", rows, partition={"p": "5"}),
         add(lake, "p=6/b.parquet", values([1]), partition={"p": "6"}),
     )
 
-    found = verified(spark, lake.folder, "p = 5")
+    verification = verified(spark, lake.folder, "p = 5")
 
-    assert found.tables[0].lies == (Lie("p=5/a.parquet", None, "p", "partition upper", 5, 6),)
-    assert found.exit_code == 1
+    assert verification.tables[0].lies == (
+        Lie("p=5/a.parquet", None, "p", "partition upper", 5, 6),
+    )
+    assert verification.exit_code == 1
 
 
 def test_nulls_of_a_list_that_are_not_there(spark, tmp_path):
@@ -136,11 +138,11 @@ def test_nulls_of_a_list_that_are_not_there(spark, tmp_path):
     size = (lake.folder / "a.parquet").stat().st_size
     lake.commit(lake.add("a.parquet", {"numRecords": 2, "nullCount": {"a": 0}}, size=size))
 
-    found = verified(spark, lake.folder, "a IS NULL")
+    verification = verified(spark, lake.folder, "a IS NULL")
 
-    assert found.tables[0].lies == (Lie("a.parquet", None, "a", "nulls", 0, 1),)
-    assert found.tables[0].predicates[0].lost_rows == 1
-    assert found.exit_code == 1
+    assert verification.tables[0].lies == (Lie("a.parquet", None, "a", "nulls", 0, 1),)
+    assert verification.tables[0].predicates[0].lost_rows == 1
+    assert verification.exit_code == 1
 
 
 TYPES = {
@@ -169,23 +171,23 @@ def test_bounds_of_every_type_in_a_log(spark, tmp_path):
     """The honest one is cut to milliseconds, as writers do, or leaves the sign of zero out."""
     names = {f"c{number}": kind for number, kind in enumerate(TYPES)}
     lake = Lake(tmp_path / "t").create(names)
-    held = pa.table({name: TYPES[kind][0] for name, kind in names.items()})
+    rows = pa.table({name: TYPES[kind][0] for name, kind in names.items()})
     lower = {name: TYPES[kind][1] for name, kind in names.items() if TYPES[kind][1] is not None}
     upper = {name: TYPES[kind][2] for name, kind in names.items() if TYPES[kind][2] is not None}
     wrong = {name: TYPES[kind][3] for name, kind in names.items() if TYPES[kind][3] is not None}
     actions = []
     for file, ends in {"honest": upper, "lying": wrong}.items():
         path = lake.folder / f"{file}.parquet"
-        pq.write_table(held, path)
+        pq.write_table(rows, path)
         stats = {"numRecords": 2, "minValues": lower, "maxValues": ends}
         actions.append(lake.add(path.name, stats, size=path.stat().st_size))
     lake.commit(*actions)
 
-    found = verified(spark, lake.folder, "true", select=["*"])
-    lies = {(lie.path, names[lie.column], lie.what) for lie in found.tables[0].lies}
+    verification = verified(spark, lake.folder, "true", select=["*"])
+    lies = {(lie.path, names[lie.column], lie.what) for lie in verification.tables[0].lies}
 
     assert lies == {("lying.parquet", names[name], "upper") for name in wrong}
-    assert found.exit_code == 1
+    assert verification.exit_code == 1
 
 
 def test_a_deletion_vector_that_is_said_to_delete_more_than_it_does(spark, tmp_path):
@@ -199,11 +201,11 @@ def test_a_deletion_vector_that_is_said_to_delete_more_than_it_does(spark, tmp_p
     log.write_text(changed)
     (log.parent / f".{log.name}.crc").unlink(missing_ok=True)
 
-    found = verified(spark, tmp_path / "t", "id < 10")
+    verification = verified(spark, tmp_path / "t", "id < 10")
 
-    (lie,) = found.tables[0].lies
+    (lie,) = verification.tables[0].lies
     assert (lie.column, lie.what, lie.recorded, lie.actual) == (None, "deleted", 7, 2)
-    assert found.exit_code == 1
+    assert verification.exit_code == 1
 
 
 def test_a_footer_with_a_wrong_count_of_nulls(spark, tmp_path):
@@ -216,10 +218,10 @@ def test_a_footer_with_a_wrong_count_of_nulls(spark, tmp_path):
     lying = whole[footer:].replace(b"\x16\x92\x0c", b"\x16\x90\x0c")
     (tmp_path / "a.parquet").write_bytes(whole[:footer] + lying)
 
-    found = verified(spark, tmp_path, "x IS NULL")
+    verification = verified(spark, tmp_path, "x IS NULL")
 
-    assert found.tables[0].lies == (Lie("a.parquet", 0, "x", "nulls", 776, 777),)
-    assert found.exit_code == 1
+    assert verification.tables[0].lies == (Lie("a.parquet", 0, "x", "nulls", 776, 777),)
+    assert verification.exit_code == 1
 
 
 def test_a_footer_with_wrong_bounds(spark, tmp_path):
@@ -232,14 +234,14 @@ def test_a_footer_with_wrong_bounds(spark, tmp_path):
     ends = (number.to_bytes(8, "little") for number in (greatest, wrong))
     (tmp_path / "a.parquet").write_bytes(whole[:footer] + whole[footer:].replace(*ends))
 
-    found = verified(spark, tmp_path, f"x > {wrong}", f"x <= {wrong}")
-    (table,) = found.tables
+    verification = verified(spark, tmp_path, f"x > {wrong}", f"x <= {wrong}")
+    (table,) = verification.tables
     lost, false = table.predicates
 
     assert table.lies == (Lie("a.parquet", 1, "x", "upper", wrong, greatest),)
     assert lost.lost == (Wrong("files", "a.parquet", None, 1, 3),)
     assert false.false_all == (Wrong("files", "a.parquet", None, 1, 3),)
-    assert found.exit_code == 1
+    assert verification.exit_code == 1
 
 
 def test_a_manifest_with_wrong_bounds_and_partition(spark, tmp_path):
@@ -274,8 +276,8 @@ def test_a_manifest_with_wrong_bounds_and_partition(spark, tmp_path):
     )
     lake.commit()
 
-    found = verified(spark, lake.folder, "x = 20", "p = 3")
-    (table,) = found.tables
+    verification = verified(spark, lake.folder, "x = 20", "p = 3")
+    (table,) = verification.tables
     names = {
         Path(lie.path).name: (lie.column, lie.what, lie.recorded, lie.actual) for lie in table.lies
     }
@@ -290,12 +292,12 @@ def test_a_manifest_with_wrong_bounds_and_partition(spark, tmp_path):
     assert [(w.level, Path(w.path).name) for w in table.predicates[1].lost] == [
         ("manifests", "partition.parquet")
     ]
-    assert found.exit_code == 1
+    assert verification.exit_code == 1
 
 
 @pytest.mark.skipif(not ZOO.exists(), reason=f"there is no zoo at {ZOO}")
 def test_a_table_of_the_zoo_whose_log_does_not_describe_its_data(spark):
-    found = verified(spark, ZOO / "delta-explain" / "test-table-flat", "age > 40")
+    verification = verified(spark, ZOO / "delta-explain" / "test-table-flat", "age > 40")
 
-    assert found.exit_code == 1
-    assert {lie.column for lie in found.tables[0].lies} >= {"age"}
+    assert verification.exit_code == 1
+    assert {lie.column for lie in verification.tables[0].lies} >= {"age"}

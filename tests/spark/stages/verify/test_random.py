@@ -98,10 +98,10 @@ def test_random_tables_hold(spark, tmp_path, kind):
             writer.using("iceberg").create() if not number else writer.append()
         warehouse = spark.conf.get("spark.sql.catalog.ice.warehouse")
         folder = Path(warehouse, "verify", "random")
-    asked = dict.fromkeys(condition(dice) for _ in range(25))
+    predicates = dict.fromkeys(condition(dice) for _ in range(25))
 
-    found = proven(spark, folder, *asked, select=["*"])
+    verification = proven(spark, folder, *predicates, select=["*"])
 
-    assert found.live == found.native.rows == 160
-    pruned = [p for p in found.predicates if p.planned.files_kept < found.files_total]
+    assert verification.live == verification.native.rows == 160
+    pruned = [p for p in verification.predicates if p.planned.files_kept < verification.files_total]
     assert len(pruned) > 3, "the predicates skip too little to prove anything"

@@ -32,7 +32,7 @@ TABLES = {
 def test_a_table_of_the_zoo_holds(spark, name):
     assert name in json.loads((ZOO / "tables.json").read_text())
 
-    found = verified(spark, ZOO / name, *TABLES[name], select=["*"])
+    verification = verified(spark, ZOO / name, *TABLES[name], select=["*"])
 
-    assert found.exit_code == 0, text(found)
-    assert found.tables[0].rows > 0
+    assert verification.exit_code == 0, text(verification)
+    assert verification.tables[0].rows > 0

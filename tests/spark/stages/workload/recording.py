@@ -24,7 +24,7 @@ SETTINGS = {
 def recording(spark: SparkSession, folder: Path) -> Iterator[None]:
     """What runs meanwhile is in the folders of `SETTINGS`, as Spark writes its logs."""
     context = spark.sparkContext._jsc.sc()
-    writers = [_writer(spark, folder / name, told) for name, told in SETTINGS.items()]
+    writers = [_writer(spark, folder / name, options) for name, options in SETTINGS.items()]
     try:
         yield
         context.listenerBus().waitUntilEmpty(60_000)
@@ -34,11 +34,11 @@ def recording(spark: SparkSession, folder: Path) -> Iterator[None]:
             writer.stop()
 
 
-def _writer(spark: SparkSession, folder: Path, told: Mapping[str, str]):
+def _writer(spark: SparkSession, folder: Path, options: Mapping[str, str]):
     folder.mkdir(parents=True)
     jvm, context = spark.sparkContext._jvm, spark.sparkContext._jsc
     conf = context.sc().conf().clone()
-    for key, value in told.items():
+    for key, value in options.items():
         conf.set(f"spark.eventLog.{key}", value)
     writer = jvm.org.apache.spark.scheduler.EventLoggingListener(
         "app-1",

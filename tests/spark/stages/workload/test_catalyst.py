@@ -24,8 +24,8 @@ TYPES = {
 
 
 def read(text, zone="UTC", types=TYPES):
-    found = read_filters([text], ScanColumns(types, zone))
-    return list(found.conjuncts), list(found.left_out)
+    filters = read_filters([text], ScanColumns(types, zone))
+    return list(filters.conjuncts), list(filters.left_out)
 
 
 @pytest.mark.parametrize(
@@ -176,9 +176,9 @@ def test_filters_of_iceberg_have_quotes_and_numbers_are_read_by_the_type_of_thei
         "p": None,
     }
 
-    found = read_iceberg_filters(filters_of(text), types)
+    filters = read_iceberg_filters(filters_of(text), types)
 
-    assert found.conjuncts == (
+    assert filters.conjuncts == (
         "`id` IS NOT NULL",
         "`id` > 100",
         "`s` = 'a, b'",
@@ -191,14 +191,14 @@ def test_filters_of_iceberg_have_quotes_and_numbers_are_read_by_the_type_of_thei
         "`m` <= 19.90",
         "`x` = 1.0E-5D",
     )
-    assert found.left_out == ("p = 7",)
+    assert filters.left_out == ("p = 7",)
 
 
 @pytest.mark.parametrize("number", ["20456", "-5", "99999999999999999999"])
 def test_a_number_that_is_no_time_of_its_column_is_left_out(number):
-    found = read_iceberg_filters(f"t > {number}", {"t": "timestamp"})
+    filters = read_iceberg_filters(f"t > {number}", {"t": "timestamp"})
 
-    assert (found.conjuncts, found.left_out) == ((), (f"t > {number}",))
+    assert (filters.conjuncts, filters.left_out) == ((), (f"t > {number}",))
 
 
 @pytest.mark.parametrize(
@@ -214,17 +214,17 @@ def test_a_number_that_is_no_time_of_its_column_is_left_out(number):
     ],
 )
 def test_filters_of_iceberg_behind_one_that_ends_for_sure_are_read(other):
-    found = read_iceberg_filters(f"id = 1, {other}, id = 3", {"id": "bigint", "s": "string"})
+    filters = read_iceberg_filters(f"id = 1, {other}, id = 3", {"id": "bigint", "s": "string"})
 
-    assert found.conjuncts == ("`id` = 1", "`id` = 3")
-    assert found.left_out == (other,)
+    assert filters.conjuncts == ("`id` = 1", "`id` = 3")
+    assert filters.left_out == (other,)
 
 
 def test_filters_of_iceberg_behind_one_that_is_not_known_are_left_out():
-    found = read_iceberg_filters("id = 1, s = 'it's', id = 3", {"id": "bigint", "s": "string"})
+    filters = read_iceberg_filters("id = 1, s = 'it's', id = 3", {"id": "bigint", "s": "string"})
 
-    assert found.conjuncts == ("`id` = 1",)
-    assert found.left_out == ("s = 'it's', id = 3",)
+    assert filters.conjuncts == ("`id` = 1",)
+    assert filters.left_out == ("s = 'it's', id = 3",)
 
 
 COMMON = """\

@@ -21,12 +21,12 @@ from whyscan.spark.stages.workload.codecs import Tail, UnsupportedCodec, plain
 P = "org.apache.spark.sql.execution.ui."
 
 
-def event(name, **told):
-    return json.dumps({"Event": name, **told}, separators=(",", ":"))
+def event(name, **fields):
+    return json.dumps({"Event": name, **fields}, separators=(",", ":"))
 
 
 def scan(metadata=None, text="FileScan parquet [id#1L,p#2] Batched: true", name="Scan parquet "):
-    told = {
+    plan = {
         "Format": "Parquet",
         "Location": "InMemoryFileIndex(1 paths)[file:/lake/t]",
         "PartitionFilters": "[isnotnull(p#2), (p#2 = 3)]",
@@ -41,7 +41,7 @@ def scan(metadata=None, text="FileScan parquet [id#1L,p#2] Batched: true", name=
         "nodeName": name,
         "simpleString": text,
         "children": [],
-        "metadata": told | (metadata or {}),
+        "metadata": plan | (metadata or {}),
         "metrics": metrics,
     }
 
@@ -49,7 +49,7 @@ def scan(metadata=None, text="FileScan parquet [id#1L,p#2] Batched: true", name=
 def log(*scans, **start):
     """One execution of a small application, as Spark writes it."""
     plan = {"nodeName": "Union", "simpleString": "Union", "children": list(scans), "metrics": []}
-    told = {"executionId": 0, "description": "collect at x.py:1", "time": 1772442000000}
+    execution = {"executionId": 0, "description": "collect at x.py:1", "time": 1772442000000}
     return [
         event("SparkListenerLogStart", **{"Spark Version": "4.1.4"}),
         event("SparkListenerApplicationStart", **{"App Name": "shop", "App ID": "app-7"}),
@@ -57,7 +57,7 @@ def log(*scans, **start):
             "SparkListenerEnvironmentUpdate",
             **{"Spark Properties": {}, "System Properties": {"user.timezone": "Asia/Tokyo"}},
         ),
-        event(f"{P}SparkListenerSQLExecutionStart", **told, **start, sparkPlanInfo=plan),
+        event(f"{P}SparkListenerSQLExecutionStart", **execution, **start, sparkPlanInfo=plan),
         event(
             f"{P}SparkListenerDriverAccumUpdates", executionId=0, accumUpdates=[[7, 2], [8, 900]]
         ),
@@ -229,26 +229,26 @@ VALUES = st.one_of(
 
 
 @given(st.lists(st.tuples(st.sampled_from(["=", ">", "<="]), VALUES), max_size=5), st.integers())
-def test_every_filter_that_is_read_was_asked_whatever_strings_hold(asked, number):
+def test_every_filter_that_is_read_was_asked_whatever_strings_hold(written, number):
     """Strings of any kind, between numbers: a conjunct that comes out went in."""
-    parts = [f"(s#2 {operator} {value})" for operator, value in asked]
+    parts = [f"(s#2 {operator} {value})" for operator, value in written]
     parts.insert(len(parts) // 2, f"(id#1L > {number})")
     text = f"[{', '.join(parts)}]"
 
-    found = read_filters([text], ScanColumns({"id#1L": "bigint", "s#2": "string"}, "UTC"))
+    filters = read_filters([text], ScanColumns({"id#1L": "bigint", "s#2": "string"}, "UTC"))
 
-    expected = {f"`s` {operator} {text_of(value)}" for operator, value in asked}
-    assert set(found.conjuncts) <= expected | {f"`id` > {number}"}
+    expected = {f"`s` {operator} {text_of(value)}" for operator, value in written}
+    assert set(filters.conjuncts) <= expected | {f"`id` > {number}"}
 
 
 @given(st.lists(VALUES, min_size=2, max_size=6, unique=True), st.booleans())
 def test_a_list_that_is_read_holds_every_value_that_was_asked(values, long):
     text = f"s#2 INSET {', '.join(values)}" if long else f"s#2 IN ({','.join(values)})"
 
-    found = read_filters(
+    filters = read_filters(
         [f"[{text}, (id#1L > 5)]"], ScanColumns({"id#1L": "bigint", "s#2": "string"})
     )
 
-    lists = [conjunct for conjunct in found.conjuncts if " IN (" in conjunct]
+    lists = [conjunct for conjunct in filters.conjuncts if " IN (" in conjunct]
     assert all(text_of(value) in conjunct for value in values for conjunct in lists)
-    assert set(found.conjuncts) - set(lists) <= {"`id` > 5"}
+    assert set(filters.conjuncts) - set(lists) <= {"`id` > 5"}

@@ -182,11 +182,11 @@ def test_a_log_that_is_cut_off_is_read_up_to_its_end(folder, workload, tmp_path,
     whole = file.read_bytes()
     file.write_bytes(whole[: len(whole) * 3 // 4])
 
-    found = read_workload([str(copy)])
+    again = read_workload([str(copy)])
 
-    assert 0 < len(found.queries) <= len(workload.queries)
-    assert NAMED in [query.text for query in found.queries]
-    (cut,) = [entry for entry in found.unparsed if not entry.text]
+    assert 0 < len(again.queries) <= len(workload.queries)
+    assert NAMED in [query.text for query in again.queries]
+    (cut,) = [entry for entry in again.unparsed if not entry.text]
     assert cut.why == ("the log ends in the middle of an entry, as one that is still being written")
 
 

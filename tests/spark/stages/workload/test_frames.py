@@ -46,10 +46,10 @@ def folder(tmp_path_factory):
     return place
 
 
-def entries(found: Workload):
+def entries(workload: Workload):
     """Without the order, which Spark does not keep."""
     key = lambda one: (one.text, getattr(one, "why", ""))  # noqa: E731
-    return sorted(found.queries, key=key), sorted(found.unparsed, key=key)
+    return sorted(workload.queries, key=key), sorted(workload.unparsed, key=key)
 
 
 def test_executors_read_what_one_process_reads(spark, folder, monkeypatch):
@@ -84,20 +84,20 @@ def test_stores_that_only_spark_knows_are_read_by_spark(spark, folder, monkeypat
 
 
 def test_a_workload_is_a_table_that_people_can_query(spark, folder, tmp_path):
-    found = read_workload([str(folder / "logs" / "a.jsonl"), str(folder / "logs" / "c.sql")])
+    workload = read_workload([str(folder / "logs" / "a.jsonl"), str(folder / "logs" / "c.sql")])
     place = str(tmp_path / "workload")
 
     frame = workload_frame(spark, [str(folder / "logs" / name) for name in ("a.jsonl", "c.sql")])
     stage_output.append(frame, place)
     table = stage_output.read(spark, place)
 
-    assert entries(from_frame(table)) == entries(found)
+    assert entries(from_frame(table)) == entries(workload)
     assert table.where("unparsed IS NULL").groupBy("shape").count().count() == 6
     assert table.selectExpr("sum(times)").first()[0] == 50 + 98 + 5
 
 
 def test_records_survive_the_table_whole(spark):
-    found = Workload(
+    workload = Workload(
         (
             Query(
                 "SELECT 1",
@@ -111,16 +111,16 @@ def test_records_survive_the_table_whole(spark):
         (Unparsed("y:2", "SET a", "SET reads no table", 4),),
     )
 
-    table = pa.Table.from_batches(workload_rows(found))
+    table = pa.Table.from_batches(workload_rows(workload))
 
-    assert from_frame(spark.createDataFrame(table)) == found
+    assert from_frame(spark.createDataFrame(table)) == workload
 
 
 def test_scans_have_their_tables_predicates_and_columns(spark, folder):
-    found = read_workload([str(folder / "logs")])
+    workload = read_workload([str(folder / "logs")])
     tables = sources([("visits", str(folder / "visits"))])
 
-    rows = workload_scans(spark, found, tables).collect()
+    rows = workload_scans(spark, workload, tables).collect()
 
     scans = {
         (row["table"], row["alias"], row["predicate"], tuple(row["columns"]), row["times"])

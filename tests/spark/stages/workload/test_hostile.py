@@ -69,9 +69,9 @@ def read(folder, name, content):
 @pytest.mark.parametrize("damage", WHOLE)
 @pytest.mark.parametrize("name", LOGS)
 def test_a_log_of_another_kind_than_it_says(tmp_path, name, damage):
-    found = read(tmp_path, name, WHOLE[damage](LOGS[name]))
+    workload = read(tmp_path, name, WHOLE[damage](LOGS[name]))
 
-    assert found is None or all(entry.why for entry in found.unparsed)
+    assert workload is None or all(entry.why for entry in workload.unparsed)
 
 
 @pytest.mark.parametrize("name", LOGS)
@@ -113,20 +113,22 @@ def _paths(document, above=()):
 def test_a_row_that_is_not_utf_8_is_listed_and_the_others_are_read(tmp_path, name):
     first, second = (f"SELECT {column} FROM t".encode() for column in "ab")
 
-    found = read(tmp_path, name, LOGS[name].replace(first, first + b" \xff"))
+    workload = read(tmp_path, name, LOGS[name].replace(first, first + b" \xff"))
 
-    assert [query.text for query in found.queries] == [second.decode()]
-    assert len(found.unparsed) == 1
+    assert [query.text for query in workload.queries] == [second.decode()]
+    assert len(workload.unparsed) == 1
 
 
 def test_a_text_in_parquet_that_is_no_text(tmp_path):
     pq.write_table(pa.table({"query": ["SELECT a FROM t"]}), tmp_path / "a.parquet")
     content = (tmp_path / "a.parquet").read_bytes()
 
-    found = read(tmp_path, "a.parquet", content.replace(b"SELECT a FROM t", b"SELECT \xff FROM t"))
+    workload = read(
+        tmp_path, "a.parquet", content.replace(b"SELECT a FROM t", b"SELECT \xff FROM t")
+    )
 
-    assert found.queries == ()
-    assert "it is not whole Parquet" in found.unparsed[0].why
+    assert workload.queries == ()
+    assert "it is not whole Parquet" in workload.unparsed[0].why
 
 
 HISTORIES = {
@@ -170,8 +172,8 @@ def test_the_query_history_of_a_warehouse_is_read_as_it_is_exported(tmp_path, wa
         meant[0] = "id"  # where there is a text beside it
     row = ",".join(VALUES[what] for what in meant)
 
-    found = read(tmp_path, "history.csv", f"{HISTORIES[warehouse]}\n{row}\n".encode())
-    (query,) = found.queries
+    workload = read(tmp_path, "history.csv", f"{HISTORIES[warehouse]}\n{row}\n".encode())
+    (query,) = workload.queries
 
     assert (query.text, query.bytes_read) == (VALUES["text"], 77)
     assert query.first.isoformat() == "2024-01-02T03:04:05+00:00"

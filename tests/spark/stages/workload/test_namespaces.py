@@ -27,7 +27,7 @@ def tables(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("asked", "namespace", "table"),
+    ("text", "namespace", "table"),
     [
         ("orders", "lake.sales", "lake.sales.orders"),
         ("ORDERS", "LAKE.SALES", "lake.sales.orders"),
@@ -42,8 +42,8 @@ def tables(tmp_path):
         ("orders", "", None),
     ],
 )
-def test_a_name_is_of_the_sessions_schema(tables, asked, namespace, table):
-    query = Query(f"SELECT id FROM {asked} WHERE id = 1", "trino", namespace=namespace)
+def test_a_name_is_of_the_sessions_schema(tables, text, namespace, table):
+    query = Query(f"SELECT id FROM {text} WHERE id = 1", "trino", namespace=namespace)
 
     (scan,) = scans_of(query, tables, "UTC")
 
@@ -65,9 +65,9 @@ def test_the_query_history_of_a_warehouse_says_the_schema(tmp_path):
         "SELECT 2 FROM t,PROD,\nSELECT 3 FROM t,,SALES\n"
     )
 
-    found = [query.namespace for query in read_workload([str(log)]).queries]
+    namespaces = [query.namespace for query in read_workload([str(log)]).queries]
 
-    assert found == ["PROD.SALES", "", "SALES"]
+    assert namespaces == ["PROD.SALES", "", "SALES"]
 
 
 def test_an_event_of_trino_says_the_catalog_and_the_schema(tmp_path):

@@ -84,27 +84,27 @@ def test_a_row_that_is_no_query_is_listed(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("told", "count"),
+    ("printed", "count"),
     [("1000.0", 1000), ("1e6", 1000000), ('"1,000"', 1000), ("1000", 1000), ("", None)],
 )
-def test_a_count_is_read_however_programs_print_it(tmp_path, told, count):
+def test_a_count_is_read_however_programs_print_it(tmp_path, printed, count):
     log = tmp_path / "log.csv"
-    log.write_text(f"query,bytes,times\nSELECT a FROM t,{told},{told}\n")
+    log.write_text(f"query,bytes,times\nSELECT a FROM t,{printed},{printed}\n")
 
     (query,) = read(log).queries
 
     assert (query.bytes_read, query.times, query.notes) == (count, count or 1, ())
 
 
-@pytest.mark.parametrize("told", ["1.5 GB", "-5", "1e999999999", "99999999999999999999", "inf"])
-def test_bytes_that_are_no_count_are_unknown_and_said(tmp_path, told):
+@pytest.mark.parametrize("printed", ["1.5 GB", "-5", "1e999999999", "99999999999999999999", "inf"])
+def test_bytes_that_are_no_count_are_unknown_and_said(tmp_path, printed):
     log = tmp_path / "log.csv"
-    log.write_text(f"query,bytes\nSELECT a FROM t,{told}\n")
+    log.write_text(f"query,bytes\nSELECT a FROM t,{printed}\n")
 
     (query,) = read(log).queries
 
     assert query.bytes_read is None
-    assert query.notes == (f"how many bytes it read cannot be read: {told}",)
+    assert query.notes == (f"how many bytes it read cannot be read: {printed}",)
 
 
 def test_a_number_that_pandas_has_for_none_is_none(tmp_path):
@@ -162,8 +162,8 @@ def test_the_statements_of_one_row_are_queries_and_views_stay_with_those_that_us
     workload = read(log)
 
     note = ("one of several statements of an entry",)
-    found = [(one.text, one.times, one.bytes_read, one.notes) for one in workload.queries]
-    assert found == [
+    entries = [(one.text, one.times, one.bytes_read, one.notes) for one in workload.queries]
+    assert entries == [
         ("SELECT a FROM t WHERE s = 'x;y'", 4, None, note),
         ("SELECT b FROM t", 6, None, note),
         (view, 1, 5, ()),

@@ -18,7 +18,7 @@ ROWS = (
     "timestamp'2024-01-01' + make_interval(0, 0, 0, 0, id) AS ts FROM range(400)"
 )
 WIDE = ROWS.replace(" FROM", f", {', '.join(f'cast(NULL AS int) AS z{i}' for i in range(20))} FROM")
-ASKED = (
+QUERIES = (
     "SELECT id FROM {0} WHERE d = date'2024-01-03' AND even",
     "SELECT id FROM {0} WHERE d IN (date'2024-01-01', date'2024-01-04') AND p >= 6",
     "SELECT id FROM {0} WHERE p = 2 AND s LIKE 's1%'",
@@ -43,7 +43,7 @@ def lake(spark, tmp_path_factory):
     )
     spark.sql(f"DELETE FROM {delta} WHERE id = 7")
     with recording(spark, folder / "log"):
-        for text in ASKED:
+        for text in QUERIES:
             spark.sql(text.format("ice.formats.t")).collect()
         spark.sql(f"SELECT id, s FROM {delta} WHERE id < 50").collect()
         spark.sql(f"SELECT max(s) FROM {delta}").collect()
@@ -53,7 +53,7 @@ def lake(spark, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def found(spark, lake):
+def workload(spark, lake):
     tables = {"formats.t": f"{spark.conf.get('spark.sql.warehouse.dir')}/ice/formats/t"}
     return whyscan.spark.audit(spark, str(lake / "log" / "plain"), tables)
 
@@ -62,8 +62,8 @@ def where(text):
     return text.partition(" WHERE ")[2]
 
 
-def test_a_table_that_is_known_gives_the_numbers_of_an_iceberg_scan_their_types(found):
-    scans = [query for query in found.queries if query.tables[0].name == "formats.t"]
+def test_a_table_that_is_known_gives_the_numbers_of_an_iceberg_scan_their_types(workload):
+    scans = [query for query in workload.queries if query.tables[0].name == "formats.t"]
 
     day = ("TIMESTAMP '2024-01-10 00:00:00+00:00'", "TIMESTAMP '2024-01-11 00:00:00+00:00'")
     texts = {where(query.sql) for query in scans}
@@ -93,23 +93,23 @@ def test_a_table_that_is_not_known_leaves_its_numbers_out_and_says_so(lake):
     assert "0.1" not in query.text
 
 
-def test_the_rows_that_an_update_of_iceberg_copies_are_a_scan_of_its_columns(found):
-    copied = [query for query in found.queries if where(query.sql) == "`p` = 3 AND `id` = 150"]
+def test_the_rows_that_an_update_of_iceberg_copies_are_a_scan_of_its_columns(workload):
+    copied = [query for query in workload.queries if where(query.sql) == "`p` = 3 AND `id` = 150"]
 
     assert len(copied) == 2
     assert not any("_file" in query.sql or "_pos" in query.sql for query in copied)
 
 
-def test_metadata_of_iceberg_is_no_table(found):
-    (entry,) = [one for one in found.unparsed if "ice.formats.t.snapshots" in one.text]
+def test_metadata_of_iceberg_is_no_table(workload):
+    (entry,) = [one for one in workload.unparsed if "ice.formats.t.snapshots" in one.text]
 
     assert entry.why == "it reads metadata of a table, and no rows of it"
-    assert not any(table.error for table in found.tables)
+    assert not any(table.error for table in workload.tables)
 
 
-def test_a_read_around_deleted_rows_asks_for_the_tables_own_columns(found, lake):
+def test_a_read_around_deleted_rows_asks_for_the_tables_own_columns(workload, lake):
     place = f"{lake}/delta"
-    scans = [query for query in found.queries if query.tables[0].uri == place]
+    scans = [query for query in workload.queries if query.tables[0].uri == place]
 
     assert sorted(query.sql for query in scans) == [
         f"SELECT `id`, `s` FROM delta.`{place}` WHERE `id` < 50",
@@ -118,4 +118,4 @@ def test_a_read_around_deleted_rows_asks_for_the_tables_own_columns(found, lake)
     assert all(not query.notes for query in scans)
     kept = whyscan.open(place).plan("id < 50").summary.files_kept
     assert {query.tables[0].actual.files for query in scans if "50" in query.sql} == {kept}
-    assert not any(re.search("delta_internal|row_index", one.why) for one in found.unparsed)
+    assert not any(re.search("delta_internal|row_index", one.why) for one in workload.unparsed)

@@ -107,14 +107,14 @@ def test_runs_of_a_query_add_up_failed_ones_too(tmp_path):
 
 
 def test_partitions_of_hive_are_counted_and_what_is_not_told_is_unknown(tmp_path):
-    told = {
+    statistics = {
         "catalogName": "hive",
         "schema": "web",
         "table": "visits",
         "columns": [],
         "connectorInfo": {"partitionIds": ["d=1", "d=2"], "truncated": False},
     }
-    bare = event(statistics={}, ioMetadata={"inputs": [told]}, createTime=None)
+    bare = event(statistics={}, ioMetadata={"inputs": [statistics]}, createTime=None)
     del bare["executionStartTime"]
 
     (query,) = read(tmp_path / "hive.json", json.dumps([bare])).queries
@@ -158,10 +158,10 @@ FILLED = "SELECT a FROM t WHERE p = 3 AND s <> 'why?' AND d IN (DATE '2026-01-01
     ],
 )
 def test_what_was_prepared_is_the_query_with_its_values(tmp_path, text, prepared, run):
-    told = event(text)
-    told["metadata"]["preparedQuery"] = prepared
+    completed = event(text)
+    completed["metadata"]["preparedQuery"] = prepared
 
-    (query,) = read(tmp_path / "one.json", json.dumps(told)).queries
+    (query,) = read(tmp_path / "one.json", json.dumps(completed)).queries
 
     assert query.text == run
 
