@@ -46,8 +46,8 @@ def main() -> int:
     summary.write_text("\n".join(text for _, text in answers), "utf-8")
     code = max((code for code, _ in answers), default=NO_QUESTION)
     append("GITHUB_STEP_SUMMARY", summary.read_text("utf-8"))
-    told = {"result": RESULTS.get(code, "error"), "summary": summary, "reports": reports}
-    append("GITHUB_OUTPUT", "".join(f"{name}={value}\n" for name, value in told.items()))
+    outcome = {"result": RESULTS.get(code, "error"), "summary": summary, "reports": reports}
+    append("GITHUB_OUTPUT", "".join(f"{name}={value}\n" for name, value in outcome.items()))
     return code
 
 
@@ -65,12 +65,12 @@ def questions() -> Iterator[Sequence[str]]:
 
 def ask(question: Sequence[str], report: Path) -> tuple[int, str]:
     """The exit code and the Markdown of one question; its report in another form beside it."""
-    code, told = explain(question, ["--format=markdown"])
+    code, outcome = explain(question, ["--format=markdown"])
     form = os.environ["FORMAT"]
     if form and code in RESULTS:
         also, _ = explain(question, [f"--format={form}", f"--output={report}.{form}"])
         code = max(code, also)
-    return code, told
+    return code, outcome
 
 
 def explain(question: Sequence[str], how: Sequence[str]) -> tuple[int, str]:
@@ -91,10 +91,10 @@ def explain(question: Sequence[str], how: Sequence[str]) -> tuple[int, str]:
 def options() -> Iterator[str]:
     """The gates that are set, then what `args` says."""
     for name in VALUES:
-        if value := given(name):
+        if value := input_of(name):
             yield f"--{name}={value}"
     for name in FLAGS:
-        if given(name) == "true":
+        if input_of(name) == "true":
             yield f"--{name}"
     yield from statistics()
     yield from lines("ARGS")
@@ -102,14 +102,14 @@ def options() -> Iterator[str]:
 
 def statistics() -> Iterator[str]:
     """`true` for the columns that are asked about, or the names of columns."""
-    columns = given("assert-stats")
+    columns = input_of("assert-stats")
     if columns == "true":
         yield "--assert-stats"
     elif columns not in {"", "false"}:
         yield f"--assert-stats={columns}"
 
 
-def given(name: str) -> str:
+def input_of(name: str) -> str:
     return os.environ[name.upper().replace("-", "_")].strip()
 
 

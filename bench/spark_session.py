@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from support import sparkling
+from support import spark_sessions
 from whyscan.spark.sessions import JAVA_OPTIONS
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def session() -> Iterator[SparkSession]:
     """Until the block ends. Java is set as it comes, for the peers' sake: they run in it."""
     with tempfile.TemporaryDirectory() as folder:
-        spark = sparkling.start(Path(folder), {JAVA_OPTIONS: ""})
+        spark = spark_sessions.start(Path(folder), {JAVA_OPTIONS: ""})
         try:
             yield spark
         finally:

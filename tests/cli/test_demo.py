@@ -100,7 +100,7 @@ def test_force_writes_beside_what_is_there(tmp_path):
     assert (tmp_path / "precious").read_text("utf-8") == "mine"
 
 
-def test_a_file_in_the_way_is_told(tmp_path):
+def test_a_file_in_the_way_is_an_error(tmp_path):
     (tmp_path / "lake").write_text("", "utf-8")
 
     run = commands.whyscan("demo", "lake", cwd=tmp_path)

@@ -210,7 +210,7 @@ def test_a_closed_pipe_is_no_error(lake):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")  # noqa: PTH110
-def test_a_full_disk_is_told(lake):
+def test_a_full_disk_is_an_error(lake):
     with open("/dev/full", "w") as full:  # noqa: PTH123
         run = subprocess.run(
             [WHYSCAN, "explain", "users", "-w", BOTH],

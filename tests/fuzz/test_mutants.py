@@ -93,7 +93,7 @@ TROUBLES = {
 
 
 @pytest.mark.parametrize("trouble", TROUBLES)
-def test_whoever_ends_the_worker_is_named(monkeypatch, trouble):
+def test_what_ended_the_worker_is_named(monkeypatch, trouble):
     if "iter" in trouble:
         monkeypatch.setattr("fuzz.watch.CPU_SECONDS", 1)
     begin = "import faulthandler, os, sys; faulthandler.enable(); sys.stdin.readline()"

@@ -32,11 +32,11 @@ class Example:
 
     def answers(self) -> list[list[Any]]:
         """Row by row what Spark says: TRUE, FALSE, None, RAISED, or UNSURE."""
-        return [[self._told(evaluate_row, row, UNSURE) for row in rows] for rows in self.world.rows]
+        return [[self._answer(evaluate_row, row, UNSURE) for row in rows] for rows in self.world.rows]
 
     def possible(self) -> list[list[set[Any]]]:
         """Row by row the answers that any order of evaluation and any opaque part may give."""
-        return [[self._told(possible, row, set()) for row in rows] for rows in self.world.rows]
+        return [[self._answer(possible, row, set()) for row in rows] for rows in self.world.rows]
 
     def _answer(self, ask: Any, row: Any, unsure: Any) -> Any:
         try:

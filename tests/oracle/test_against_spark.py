@@ -16,7 +16,7 @@ from oracle.render import spelled, sql
 from oracle.rows import RAISED, evaluate_row
 from oracle.tables import World
 from oracle.values import NANOS, TYPES, any_value
-from support.sparkling import INTERPRETED, settings
+from support.spark_sessions import INTERPRETED, settings
 from whyscan.errors import WhyscanError
 from whyscan.predicate.binding.bind import bind
 from whyscan.predicate.syntax.session import Session

@@ -46,7 +46,7 @@ Row = dict[Any, Any]
 @dataclass(frozen=True)
 class Group:
     rows: list[Row]
-    recorded_statistics: dict[Path, RecordedStatistics]
+    statistics: dict[Path, RecordedStatistics]
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Data:
     """One file. `dead` are the places of deleted rows, `surely` and `maybe` what is told."""
 
     groups: list[Group]
-    recorded_statistics: dict[Path, RecordedStatistics]
+    statistics: dict[Path, RecordedStatistics]
     dead: frozenset[int]
     surely: int
     maybe: int | None

@@ -104,7 +104,7 @@ def test_files_of_a_manifest_that_stays_closed_are_credited_with_it(
     assert plan.summary.files_kept == 1
 
 
-def test_a_conjunct_from_a_join_is_told_apart_in_the_report():
+def test_a_conjunct_from_a_join_is_marked_in_the_report():
     conjuncts = reported(planned(delta_users(), "country = 'DE' AND age > 40", (1,)))["conjuncts"]
 
     assert [c.get("joined", False) for c in conjuncts] == [False, True]

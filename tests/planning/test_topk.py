@@ -151,7 +151,7 @@ def test_a_nan_that_may_be_there_is_the_greatest_of_all():
     assert first(lake, "x ASC NULLS LAST", 5, assume_no_nan=True) == {"f0"}
 
 
-def test_a_file_without_statistics_stays_and_stands_in_for_nobody():
+def test_a_file_without_statistics_stays_and_replaces_no_other():
     unknown = DataFile("f4", {}, [RowGroup(99)])
     lake = replace_data(FOUR, [*FOUR.data, unknown])
 
@@ -175,7 +175,7 @@ def replace_data(lake, data, footers=False):
     ],
 )
 @pytest.mark.parametrize("footers", [False, True])
-def test_which_rows_are_deleted_nobody_knows(order_by, deleted, kept, footers):
+def test_which_rows_are_deleted_is_unknown(order_by, deleted, kept, footers):
     lake = table((10, 1, 2, 5), (4, 3, 4, 0))
     data = [replace(lake.data[0], deleted=deleted), lake.data[1]]
 

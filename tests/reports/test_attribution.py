@@ -93,7 +93,7 @@ def test_a_plain_condition_has_no_parts():
     assert (conjunct["operator"], conjunct["parts"]) == (None, [])
 
 
-def test_a_great_many_branches_are_not_told_one_by_one():
+def test_a_great_many_branches_are_not_listed_one_by_one():
     text = " OR ".join(f"(age = {n} AND country = 'DE')" for n in range(40))
     (conjunct,) = explained(delta_users(), text)["conjuncts"]
 

@@ -45,7 +45,7 @@ def test_a_tolerance_is_points_of_the_share(points, passed):
     assert outcomes(baseline, "country = 'DE'")["baseline"].passed is passed
 
 
-def test_a_question_that_nobody_agreed_to_does_not_pass():
+def test_a_question_without_an_exemption_does_not_pass():
     (unknown,) = outcomes(Baseline()).values()
 
     assert (unknown.name, unknown.actual, unknown.passed) == ("baseline", None, False)

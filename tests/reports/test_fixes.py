@@ -335,7 +335,7 @@ def test_statistics_that_the_writer_did_not_record(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["boolean", "binary"])
-def test_a_type_of_which_nobody_keeps_bounds(tmp_path, kind):
+def test_a_type_that_has_no_bounds_in_any_format(tmp_path, kind):
     lake = DeltaLake(tmp_path / "t")
     lake.create({"a": kind})
     lake.commit(lake.add("f", {"numRecords": 5}))
@@ -396,7 +396,7 @@ def test_bounds_that_differ_behind_the_stored_prefix(tmp_path):
         ),
     ],
 )
-def test_iceberg_metrics_modes_are_told(tmp_path, properties, code, why):
+def test_iceberg_metrics_modes_are_shown(tmp_path, properties, code, why):
     table = iceberg_text(tmp_path, "t", 64, **properties)
     entry = finding(table, "n = 1", code, depth="files")
 
@@ -628,7 +628,7 @@ def test_the_ideal_depth_goes_by_the_values_that_there_may_be(ends, ideal):
     assert overlap(pa.array(lower), pa.array(upper)).ideal == ideal
 
 
-def test_a_column_of_few_values_cannot_be_told_apart_further():
+def test_a_column_of_few_values_cannot_be_divided_further():
     files = [DataFile(f"{n}", {}, [RowGroup(5, {"x": (n % 2, n % 2)})]) for n in range(10)]
     table = MemoryTable({"x": INT}, files, footers_describe_files=False)
 

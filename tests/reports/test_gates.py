@@ -140,7 +140,7 @@ def test_files_without_statistics_are_named_in_words_and_not_when_redacted():
     assert "12 of 24 files lack statistics of y" in " ".join(str(report.redacted()).split())
 
 
-def test_a_column_that_writers_are_not_told_to_record_is_checked_by_name_alone(tmp_path):
+def test_a_column_that_is_not_set_to_be_recorded_is_checked_by_name_alone(tmp_path):
     lake = Lake(tmp_path / "t")
     lake.create(
         {"a": "long", "b": "long", "flag": "boolean"},

@@ -34,7 +34,7 @@ def test_without_a_gate_the_question_itself_is_the_case():
     assert case.find("system-out").text.startswith("reads 1 of 6 files")
 
 
-def test_a_finding_is_told_and_fails_nothing():
+def test_a_finding_is_shown_and_fails_nothing():
     xml = suite(explain(users(), "age > 40"))
 
     names = [case.get("name") for case in xml]

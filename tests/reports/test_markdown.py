@@ -64,7 +64,7 @@ def test_every_row_of_a_table_has_as_many_cells_as_its_head():
         assert len({len(row) for row in tables(block)}) <= 1
 
 
-def test_text_is_shown_and_obeyed_by_nobody():
+def test_text_is_shown_and_never_obeyed():
     assert plain("<b>*x*</b> [a](b) @all #1 ~~z~~") == (
         "\\<b\\>\\*x\\*\\</b\\> \\[a\\](b) @<!-- -->all \\#1 \\~\\~z\\~\\~"
     )

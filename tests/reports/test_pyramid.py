@@ -11,7 +11,7 @@ def levels(document):
     return {level["level"]: level for level in document["levels"]}
 
 
-def test_checked_and_kept_is_told_apart_from_nothing_to_check_with():
+def test_checked_and_kept_differs_from_nothing_to_check_with():
     bounds = {"checked": {"x": (1, 9)}, "blind": {}, "gone": {"x": (20, 30)}}
     files = [DataFile(name, {}, [RowGroup(5, b)]) for name, b in bounds.items()]
 

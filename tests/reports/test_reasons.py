@@ -101,7 +101,7 @@ def test_bounds_cut_by_iceberg_could_exclude_in_full(iceberg):
     }
 
 
-def test_nulls_that_nobody_counted_leave_is_null_open(delta):
+def test_uncounted_nulls_leave_is_null_open(delta):
     statistics = {"numRecords": 5, "minValues": {"x": 1}, "maxValues": {"x": 3}}
     counted = statistics | {"nullCount": {"x": 2}}
     table = create(delta, {"x": "long"}, delta.add("a", statistics), delta.add("b", counted))
@@ -111,14 +111,14 @@ def test_nulls_that_nobody_counted_leave_is_null_open(delta):
     assert reasons["b"][0] == "STRADDLES"
 
 
-def test_nulls_that_nobody_counted_keep_a_file_from_matching_whole(delta):
+def test_uncounted_nulls_keep_a_file_from_matching_whole(delta):
     statistics = {"numRecords": 5, "minValues": {"x": 1}, "maxValues": {"x": 3}}
     table = create(delta, {"x": "long"}, delta.add("a", statistics))
 
     assert why(table, "x < 9")["a"][0] == "NULLS_UNKNOWN"
 
 
-def test_a_function_that_nobody_knows_is_named_with_the_reason(delta):
+def test_an_unknown_function_is_named_with_the_reason(delta):
     table = create(delta, {"x": "long"}, delta.add("a", bounds("x", 40, 60)))
     reason, evidence = why(table, "my_function(x) = 1")["a"]
 
@@ -149,7 +149,7 @@ def test_a_file_from_before_the_partition_has_an_old_spec(iceberg):
     assert reasons["new"][0] == "STRADDLES"
 
 
-def test_nan_that_nobody_counted_is_possible():
+def test_uncounted_nan_is_possible():
     reasons = why(one_file(DOUBLE, RowGroup(5, {"x": (1.0, 9.0)}, nan=True)), "x > 1000")
 
     assert reasons == {

@@ -245,7 +245,7 @@ def test_a_null_partition_value_is_null_in_json():
     assert document["residual"] is None
 
 
-def test_the_time_is_told_when_the_predicate_asks_for_it():
+def test_the_time_is_shown_when_the_predicate_uses_it():
     table = one_file(DATE, RowGroup(5, {"x": (0, 1)}))
 
     assert explained(table, "x < current_date()")["now"].endswith("Z")

@@ -102,7 +102,7 @@ def test_an_empty_plan_has_no_portion(folder):
     assert split(whyscan.open(folder).plan("id < 0"), 1, at_least=4) == []
 
 
-def test_rows_that_nobody_can_judge_are_kept_only_for_one_who_can(folder):
+def test_rows_that_cannot_be_evaluated_are_kept_only_for_a_reader_that_can(folder):
     plan = whyscan.open(folder).plan("id < 3 AND levenshtein(text, 'row') > 1")
     (portion,) = split(plan, 1 << 30, at_least=1)
 

@@ -89,7 +89,7 @@ SCHEMA = Schema(tuple(Field(column.path[0], column.type) for column in COLUMNS))
 
 @pytest.mark.parametrize(("sql", "expected"), DECIDED.items())
 @pytest.mark.parametrize("times", [1, 5000])
-def test_rows_match_as_in_spark_or_it_is_said_that_nobody_can_tell(sql, expected, times):
+def test_rows_match_as_in_spark_or_are_said_to_be_undecided(sql, expected, times):
     rows = rows_of({column: values * times for column, values in COLUMNS.items()})
     conditions = [conjunct.expression for conjunct in bind(sql, SCHEMA).conjuncts]
 

@@ -45,7 +45,7 @@ def test_every_class_of_ours_is_known_by_its_name() -> None:
             assert carried.exit_code == kind.exit_code
 
 
-def test_one_that_nobody_carried_is_found_in_the_traceback() -> None:
+def test_an_error_that_was_not_carried_is_read_from_the_traceback() -> None:
     text = (
         'Traceback (most recent call last):\n  File "x", line 1\nwhyscan.errors.StorageError: no\n'
     )

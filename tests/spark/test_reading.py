@@ -14,7 +14,7 @@ import whyscan
 from scan.same_rows import difference
 from scan.test_equality_deletes import Written, left
 from scan.test_equality_deletes import write as write_deleted
-from support.sparkling import settings
+from support.spark_sessions import settings
 from tables.iceberg.by_hand import Lake as IcebergTable
 from whyscan.engines.spark_source import WhyscanDataSource
 from whyscan.errors import UsageError
@@ -98,7 +98,7 @@ def test_the_source_reads_the_rows_and_the_schema_of_sparks_own_reader(spark, ta
 
 
 @pytest.mark.parametrize("name", ["plain", "deleted", "hive", "evolved"])
-def test_a_plan_reads_the_same_rows_whoever_reads_them(spark, tables, name):
+def test_a_plan_reads_the_same_rows_in_every_reader(spark, tables, name):
     where, table, reader = tables[name]
     for predicate in PREDICATES:
         plan = whyscan.open(where).plan(predicate, select=["name", "day"])

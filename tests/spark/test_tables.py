@@ -45,7 +45,7 @@ def test_a_glob_is_one_table_for_each_folder_but_hidden_ones(lake):
     ]
 
 
-def test_folders_of_one_name_are_told_apart_by_more_of_their_paths(lake):
+def test_folders_of_one_name_are_named_by_more_of_their_paths(lake):
     names = [source.name for source in sources([f"{lake}/*/*"])]
     assert names == ["eu.orders", "users", "us.orders"]
 

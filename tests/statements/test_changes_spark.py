@@ -13,7 +13,7 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 
 import whyscan
-from support.sparkling import settings
+from support.spark_sessions import settings
 from whyscan.statements.records import Role, ScanReport
 
 if TYPE_CHECKING:

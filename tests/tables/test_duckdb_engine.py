@@ -51,7 +51,7 @@ def test_a_connection_that_was_begun_is_the_one_that_is_asked_for(monkeypatch):
         assert again is begun
 
 
-def test_an_engine_that_does_not_start_says_so_to_whoever_asks_for_it(monkeypatch):
+def test_an_engine_that_does_not_start_raises_its_error_at_the_first_connection(monkeypatch):
     def broken():
         raise duckdb.IOException("no")
 

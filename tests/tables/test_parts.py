@@ -329,7 +329,7 @@ def test_a_file_that_one_commit_adds_twice_is_in_one_part_once(tmp_path):
     assert_same(snapshot, some)
 
 
-def test_a_corrupt_commit_is_named_by_whoever_reads_it(tmp_path):
+def test_a_corrupt_commit_is_named_where_it_is_read(tmp_path):
     churn = Churn(tmp_path / "t", 1)
     for _ in range(20):
         churn.step()
@@ -381,7 +381,7 @@ def test_only_a_row_group_that_is_larger_than_a_part_is_decoded_for_two(row_grou
     assert list(_cut(row_groups, 100)) == spans
 
 
-def test_a_corrupt_checkpoint_is_named_by_whoever_reads_the_part(tmp_path):
+def test_a_corrupt_checkpoint_is_named_where_the_part_is_read(tmp_path):
     churn = Churn(tmp_path / "t", 1)
     for _ in range(20):
         churn.step()
@@ -536,7 +536,7 @@ def test_threads_that_ask_for_files_at_once_get_all_of_them(tmp_path, outlined):
     assert fetched(snapshot) == sum(file.size for file in snapshot.log.files)
 
 
-def test_a_part_of_a_large_file_that_nobody_keeps_is_not_kept_in_pieces(tmp_path, monkeypatch):
+def test_a_part_of_a_large_file_that_has_no_cache_is_not_kept_in_pieces(tmp_path, monkeypatch):
     file = LogFile("_delta_log/x.checkpoint.parquet", 100, 0)
     monkeypatch.setattr(local_log_files, "_PIECE", 10)
 

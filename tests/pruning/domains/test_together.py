@@ -214,7 +214,7 @@ def test_a_list_of_thousands_is_met_value_by_value():
     assert true_of(And((Not(evens), ask(X, "<", 7))), containers) == [True, False, False, False]
 
 
-def test_more_ranges_than_are_told_apart_are_a_superset():
+def test_more_ranges_than_are_kept_apart_are_a_superset():
     holes = [ask(X, "<>", n) for n in range(0, 200, 2)]
     containers = holding(X, (4, 4))
 

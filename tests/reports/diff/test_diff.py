@@ -149,7 +149,7 @@ def test_a_regression_fails_the_gate(versions):
         (["diff", "t", "nowhere", "-w", "n < 5"], 3, "nowhere"),
     ],
 )
-def test_what_cannot_be_compared_is_told_in_a_line(versions, arguments, code, said):
+def test_what_cannot_be_compared_is_one_line(versions, arguments, code, said):
     done = whyscan(*arguments, cwd=versions)
 
     assert (done.code, done.out) == (code, "")

@@ -140,7 +140,7 @@ def test_filters_and_heads_choose_and_sort(show):
     assert first() == ["3", "2", "1", "4"]
 
 
-def test_texts_of_one_shape_are_told_together_and_one_can_stand_for_all(show):
+def test_texts_of_one_shape_are_shown_together_and_one_can_represent_all(show):
     queries = (wasteful(), wasteful(sql="SELECT 2", wasted=110_000, times=1), joined())
     page = opened(show, audit(queries=queries)).page
 

@@ -123,7 +123,7 @@ def colours(page):
     )
 
 
-def test_the_theme_follows_the_system_until_somebody_chooses(show):
+def test_the_theme_follows_the_system_until_one_is_chosen(show):
     report = explain(delta_users(), BOTH, verbose=True)
     light = colours(show(report, color_scheme="light").page)
     opened = show(report, color_scheme="dark")

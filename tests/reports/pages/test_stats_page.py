@@ -71,7 +71,7 @@ def test_bars_stand_at_powers_of_two_and_the_rarest_is_seen():
     ]
 
 
-def test_manifests_and_what_was_not_checked_are_told():
+def test_manifests_and_what_was_not_checked_are_shown():
     table_stats = replace(
         stats(delta_users()),
         manifests=40,

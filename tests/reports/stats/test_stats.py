@@ -102,7 +102,7 @@ def test_nulls_and_nan_are_counted_in_files():
     assert column(files((0, 1), (2, 3))).nan == 0
 
 
-def test_what_the_table_does_not_collect_is_told():
+def test_columns_without_collected_statistics_are_listed():
     beyond = Recording(Collected.BEYOND_BUDGET)
     table = files(None, None, recordings={"n": beyond})
 

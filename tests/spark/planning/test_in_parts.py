@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from msgspec.structs import replace
 
-from spark.planning.asking_parts import (
+from spark.planning.plans_in_parts import (
     ZOO,
     in_one,
     in_parts,
@@ -137,7 +137,7 @@ def test_however_it_is_asked(events, question):
     assert_same(events, pieces(events, 13), EVENTS[:6], **question)
 
 
-def test_more_files_than_are_measured_are_sampled_alike(monkeypatch):
+def test_more_files_than_are_measured_are_sampled_the_same_way(monkeypatch):
     monkeypatch.setattr(overlap_depth, "FILES_AT_MOST", 11)
     data = [DataFile(f"f{at}", {}, [RowGroup(10 + at, {"x": (at, 900)})]) for at in range(40)]
     wide = MemoryTable({"x": INT}, data, footers_describe_files=False)

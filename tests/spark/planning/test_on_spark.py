@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import whyscan
-from spark.planning.asking_parts import ZOO, comparable, in_one, predicates, zoo
-from spark.planning.together import Asking, together
+from spark.planning.one_spark_job import Question, in_one_job
+from spark.planning.plans_in_parts import ZOO, comparable, in_one, predicates, zoo
 from support.commands import whyscan as command
 from whyscan.errors import CorruptFile, WhyscanError
 from whyscan.planning.plan.planner import make_plan
@@ -80,7 +80,7 @@ def test_every_table_of_the_zoo(spark):
     names = [name for name in zoo if isinstance(name, str)]
     if not names:
         pytest.skip(f"there is no zoo at {ZOO}")
-    whole, asking = {}, {}
+    whole, questions = {}, {}
     for at, name in enumerate(names):
         try:
             snapshot = whyscan.open(ZOO / name).snapshot
@@ -90,9 +90,9 @@ def test_every_table_of_the_zoo(spark):
         predicate, question = texts[at % len(texts)], {"verbose": at % 2 == 0}
         whole[name] = in_one(snapshot, predicate, **question)
         divided = parts(snapshot, 1 + files // 4)
-        asking[name] = Asking(snapshot, divided, predicate, question)
+        questions[name] = Question(snapshot, divided, predicate, question)
 
-    documents = together(spark, asking)
+    documents = in_one_job(spark, questions)
 
     assert len(whole) > 100
     assert [name for name in whole if documents[name] != whole[name]] == []

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
 from oracle.dice import Dice
-from spark.planning.asking_parts import in_this_process, stated
+from spark.planning.plans_in_parts import in_this_process, stated
 from statements.generated.changes import Changes
 from statements.generated.queries import Queries
 from statements.generated.worlds import TABLES, World, make

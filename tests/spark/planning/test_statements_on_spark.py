@@ -7,7 +7,7 @@ import json
 import pytest
 
 import whyscan
-from spark.planning.asking_parts import comparable_statement, stated
+from spark.planning.plans_in_parts import comparable_statement, stated
 from support.commands import whyscan as command
 from whyscan.spark.planning import executors
 from whyscan.statements.explain import ExplainOptions

@@ -109,7 +109,7 @@ def test_configured_credentials_have_no_end(place, properties, expected):
         (AZ, {"adls.sas-token": "s", "adls.sas-token-expires-at-ms": "9" * 30}, True),
     ],
 )
-def test_vended_credentials_end_when_it_is_told_and_sessions_always(place, vended, ends):
+def test_vended_credentials_end_when_the_catalog_says_so_and_sessions_always(place, vended, ends):
     _, until = secrets(place, vended, {})
 
     assert (until is not None) == ends

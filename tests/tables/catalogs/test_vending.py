@@ -154,7 +154,7 @@ class TestCredentials:
 
         assert report("prod.db.events")["levels"][1]["total"] == 4
 
-    def test_remote_signing_is_used_by_nobody_who_has_keys(self, vend, report):
+    def test_remote_signing_is_not_used_with_keys(self, vend, report):
         vend({**KEYS, "s3.remote-signing-enabled": "true"})
 
         assert report("prod.db.events")["levels"][1]["total"] == 4
@@ -190,13 +190,13 @@ class TestCredentials:
         ({"s3.role-arn": "arn:aws:iam::1:role/r"}, "the role arn:aws:iam::1:role/r, which obstore"),
     ],
 )
-def test_what_obstore_cannot_do_is_told(vend, error, config, said):
+def test_what_obstore_cannot_do_is_an_error(vend, error, config, said):
     vend(config)
 
     assert said in error("prod.db.events")
 
 
-def test_a_view_is_told_from_a_table(rest, error):
+def test_a_view_is_not_taken_for_a_table(rest, error):
     rest.serve(VIEW, lambda: (200, {}))
 
     assert "prod.db.events is a view" in error("prod.db.events")

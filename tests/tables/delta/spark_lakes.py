@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from support.sparkling import settings
+from support.spark_sessions import settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,7 +11,6 @@ from deltalake import DeltaTable
 
 import whyscan
 from oracle.rows import evaluate_row
-from tables.delta.judging import complaints, looser, verdicts
 from tables.delta.peers import DeltaExplain, DeltaRs
 from tables.delta.questions import (
     Question,
@@ -23,6 +22,7 @@ from tables.delta.questions import (
     world,
 )
 from tables.delta.rs_lakes import LAKES
+from tables.delta.verdicts import complaints, looser, verdicts
 
 if TYPE_CHECKING:
     from oracle.tables import Row

@@ -9,8 +9,7 @@ import pyarrow.compute as pc
 import pytest
 
 import whyscan
-from support.sparkling import INTERPRETED, settings
-from tables.delta.judging import complaints, looser, verdicts
+from support.spark_sessions import INTERPRETED, settings
 from tables.delta.peers import DeltaExplain, DeltaOnSpark, DeltaRs, relative
 from tables.delta.questions import (
     Question,
@@ -22,6 +21,7 @@ from tables.delta.questions import (
     world,
 )
 from tables.delta.spark_lakes import LAKES, write
+from tables.delta.verdicts import complaints, looser, verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

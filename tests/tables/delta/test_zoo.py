@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from support.asking import complaints
+from support.value_predicates import complaints
 from whyscan.errors import TableError
 from whyscan.tables.delta import open_delta
 from whyscan.tables.storage.store import local_store

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 from pyiceberg.types import DecimalType, DoubleType, LongType
 
-from tables.iceberg.asks import asks, column
 from tables.iceberg.pyiceberg_lakes import create, rows
+from tables.iceberg.questions import asks, column
 from whyscan.table import Table
 from whyscan.tables.iceberg import open_iceberg
 from whyscan.tables.storage.store import local_store

@@ -19,9 +19,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import whyscan
-from support.sparkling import INTERPRETED, settings
-from tables.iceberg.asks import asks
+from support.spark_sessions import INTERPRETED, settings
 from tables.iceberg.peers import InPython, OnSpark
+from tables.iceberg.questions import asks
 from tables.iceberg.spark_lakes import KINDS, Lake
 from tables.iceberg.wordings import wordings
 from whyscan.reports.levels import rows_matched

@@ -521,7 +521,7 @@ def test_a_schema_with_two_columns_of_one_id_is_refused(lake):
         table.commit().kept("a = 1")
 
 
-def test_a_required_column_is_never_null_where_nobody_counted(lake):
+def test_a_required_column_without_a_null_count_is_never_null(lake):
     inner = {"type": "struct", "fields": [{"id": 3, "name": "c", "required": True, "type": "int"}]}
     table = lake({"a": {"type": "int", "id": 1, "required": True}, "b": {"type": inner, "id": 2}})
     table.manifest([table.file("f", {"a": (1, 2)})])

@@ -7,7 +7,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from tables.iceberg.asks import literal
+from tables.iceberg.questions import literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

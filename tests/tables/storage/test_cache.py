@@ -198,7 +198,7 @@ UNIQUE = "m-0188c3a1-1b2c-4d5e-8f90-0123456789ab.avro"
 
 
 @pytest.mark.parametrize(("name", "again"), [(UNIQUE, 1), ("m0.avro", 0), ("data.parquet", 0)])
-def test_what_nobody_listed_is_kept_only_by_a_name_that_is_used_once(cache, name, again):
+def test_an_object_that_was_not_listed_is_kept_only_by_a_name_that_is_used_once(cache, name, again):
     objects = Objects(**{name: b"content"})
     for _ in range(2):
         store = objects.open(cache)
@@ -210,7 +210,7 @@ def test_what_nobody_listed_is_kept_only_by_a_name_that_is_used_once(cache, name
 @pytest.mark.parametrize(
     ("name", "again"), [(UNIQUE.replace("avro", "parquet"), 1), ("part-0.parquet", 0)]
 )
-def test_a_footer_that_nobody_listed_is_kept_only_by_a_name_that_is_used_once(cache, name, again):
+def test_a_footer_that_was_not_listed_is_kept_only_by_a_name_that_is_used_once(cache, name, again):
     objects = Objects(**{name: b"rows and footer"})
     for _ in range(2):
         store = objects.open(cache)

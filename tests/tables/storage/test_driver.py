@@ -13,7 +13,7 @@ import deltalake
 import pytest
 
 import whyscan
-from spark.planning.asking_parts import comparable
+from spark.planning.plans_in_parts import comparable
 from tables.delta.conftest import Lake
 from tables.storage.seaweed import BUCKET, KEY, SECRET
 from whyscan.spark.stages.inventory.run import inventory

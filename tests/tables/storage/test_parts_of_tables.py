@@ -42,7 +42,7 @@ def test_files_beside_tables_of_a_bucket_are_opened_with_few_questions(s3, named
     assert len(listings) <= 13, listings
 
 
-def test_a_bucket_that_nobody_may_list_above_the_files_gives_no_answer(s3):
+def test_a_bucket_that_may_not_be_listed_above_the_files_gives_no_answer(s3):
     refused = [f"{above}{mark}%2F" for above in ("", "hive%2F") for mark in MARKS]
     s3.faults += [
         Fault(Kind.UNAVAILABLE, match=f"prefix={prefix}", status=403) for prefix in refused

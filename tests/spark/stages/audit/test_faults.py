@@ -48,7 +48,7 @@ def test_a_worker_that_is_killed_costs_nothing(spark, tmp_path):
     assert audited.queries[0].tables[0].levels == report.scans[0].report.levels
 
 
-def test_a_table_that_is_deleted_between_stages_stops_nobody(spark, tmp_path):
+def test_a_table_that_is_deleted_between_stages_stops_no_other(spark, tmp_path):
     write_delta(tmp_path / "kept", 1)
     write_delta(tmp_path / "deleted", 1)
     write_hive(tmp_path / "emptied", 1)
@@ -73,7 +73,7 @@ def test_a_table_that_is_deleted_between_stages_stops_nobody(spark, tmp_path):
     assert [(one.text, "99" in one.why) for one in audited.unparsed] == [(queries[3].text, True)]
 
 
-def test_one_corrupt_manifest_among_ten_thousand_is_named_and_stops_nobody(spark, tmp_path):
+def test_one_corrupt_manifest_among_ten_thousand_is_named_and_stops_no_other(spark, tmp_path):
     wide = Lake(tmp_path / "wide", {"id": "long"})
     first = wide.manifest([wide.file("a.parquet", {"id": (0, 9)})])
     for number in range(1, 10_000):

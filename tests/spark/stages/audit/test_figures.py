@@ -114,7 +114,7 @@ def test_what_wastes_the_most_comes_first_and_what_is_not_known_last(audited):
     assert wasted[len(amounts) :] == [None, None]
 
 
-def test_a_table_that_is_not_there_is_told_and_its_queries_too(audited):
+def test_a_table_that_is_not_there_is_listed_with_its_queries(audited):
     failed = {table.name: table.error for table in audited.tables if table.error is not None}
     assert set(failed) == {"gone", "rotten"}
     assert "there is no" in failed["gone"]

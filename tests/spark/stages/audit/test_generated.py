@@ -114,7 +114,7 @@ def figures_of(report):
     return report.question.predicate, report.levels, report.conjuncts, report.findings
 
 
-def test_every_query_of_a_generated_lake_is_explained_alike(spark, lake):
+def test_every_query_of_a_generated_lake_is_explained_as_in_one_process(spark, lake):
     workload_queries = queries(lake)
     pinned = pin_all(NamedTable(name, uri) for name, uri in lake.items())
 

@@ -256,7 +256,7 @@ def test_tables_are_named_as_the_specification_names_them(uri, named):
     assert dataset(uri) == named
 
 
-def test_two_runs_of_one_audit_name_their_queries_apart_and_the_same_audit_alike():
+def test_two_runs_name_their_queries_apart_and_one_run_always_the_same():
     first, again = openlineage(audit()), openlineage(audit())
     later = openlineage(audit(run=replace(audit().run, id="another")))
 

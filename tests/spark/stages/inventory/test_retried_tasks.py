@@ -93,7 +93,7 @@ def task(users):
     return opened.about, [pa.RecordBatch.from_pylist(rows, PARTS)]
 
 
-def test_only_the_attempt_that_told_is_published_whatever_another_still_writes(task, tmp_path):
+def test_only_the_attempt_that_reported_is_published_while_another_still_writes(task, tmp_path):
     about, batches = task
     containers = tmp_path / "containers"
     with direct.gathered(containers) as folder:

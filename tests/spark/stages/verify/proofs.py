@@ -22,15 +22,15 @@ def rendered(verification: Verification) -> dict:
     return document
 
 
-def verified(spark, table, *predicates: str, **asking) -> Verification:
+def verified(spark, table, *predicates: str, **options) -> Verification:
     """A verification of one table, without engines unless they are asked for."""
-    verification = verify(spark, str(table), predicates, **{"engines": [], **asking})
+    verification = verify(spark, str(table), predicates, **{"engines": [], **options})
     rendered(verification)
     return verification
 
 
-def proven(spark, table, *predicates: str, **asking) -> TableProof:
+def proven(spark, table, *predicates: str, **options) -> TableProof:
     """The proof of one table, of which nothing is unsound and all was evaluated."""
-    verification = verified(spark, table, *predicates, **asking)
+    verification = verified(spark, table, *predicates, **options)
     assert verification.exit_code == 0, text(verification)
     return verification.tables[0]

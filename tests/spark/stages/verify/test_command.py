@@ -67,7 +67,7 @@ def test_the_predicates_of_a_workload(spark, lake):
         ("honest", "-w", "x = 1", "--engines", "presto"),
     ],
 )
-def test_what_is_missing_or_too_much_is_told(lake, words):
+def test_a_missing_or_superfluous_argument_is_an_error(lake, words):
     done = whyscan("verify", *words, cwd=lake)
 
     assert done.code == 2

@@ -63,7 +63,7 @@ def test_a_page_that_cannot_be_decoded_makes_a_file_unreadable_and_the_run_incom
     assert verification.exit_code == 3
 
 
-def test_predicates_that_cannot_be_evaluated_are_told_and_stop_no_other(spark, tmp_path):
+def test_predicates_that_cannot_be_evaluated_are_listed_and_stop_no_other(spark, tmp_path):
     pq.write_table(values([1, 2]), tmp_path / "a.parquet")
 
     verification = verified(spark, tmp_path, "x = 1", "nope = 1", "my_function(x) = 1", "x = ")

@@ -40,9 +40,9 @@ def python():
 def ask(spark, python):
     """Verifies a table, and gives what DuckDB did with each predicate."""
 
-    def verified_with(folder, *predicates, **asking):
+    def verified_with(folder, *predicates, **options):
         verification = verified(
-            spark, folder, *predicates, engines=["duckdb"], duckdb_python=python, **asking
+            spark, folder, *predicates, engines=["duckdb"], duckdb_python=python, **options
         )
         reads = [proof.engines[0] for proof in verification.tables[0].predicates]
         assert [read.why for read in reads] == [None] * len(predicates)

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from spark.stages.verify.proofs import proven, verified
-from support import sparkling
+from support import spark_sessions
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
@@ -38,7 +38,7 @@ def written(spark, folder, rebase, form):
         "spark.sql.parquet.int96RebaseModeInWrite": rebase,
         "spark.sql.parquet.outputTimestampType": form,
     }
-    with sparkling.settings(spark, settings):
+    with spark_sessions.settings(spark, settings):
         spark.sql(OLD).repartitionByRange(3, "id").write.parquet(str(folder))
     return folder
 

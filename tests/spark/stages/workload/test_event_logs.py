@@ -14,7 +14,7 @@ from deltalake import write_deltalake
 
 import whyscan
 from spark.stages.workload.recording import SETTINGS, recording
-from support.sparkling import settings
+from support.spark_sessions import settings
 from whyscan.spark.stages.workload import read_workload
 from whyscan.spark.stages.workload.query import ActualScan
 

@@ -106,7 +106,7 @@ def test_runs_of_a_query_add_up_failed_ones_too(tmp_path):
     assert other.text == "SELECT 1"
 
 
-def test_partitions_of_hive_are_counted_and_what_is_not_told_is_unknown(tmp_path):
+def test_partitions_of_hive_are_counted_and_what_is_not_logged_is_unknown(tmp_path):
     statistics = {
         "catalogName": "hive",
         "schema": "web",
@@ -166,7 +166,7 @@ def test_what_was_prepared_is_the_query_with_its_values(tmp_path, text, prepared
     assert query.text == run
 
 
-def test_what_was_prepared_and_is_not_told_is_listed(tmp_path):
+def test_a_prepared_statement_without_a_text_is_listed(tmp_path):
     (entry,) = read(tmp_path / "one.json", json.dumps(event("EXECUTE q USING 3"))).unparsed
 
     assert entry.text == "EXECUTE q USING 3"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from msgspec.structs import astuple
 
-from spark.planning.asking_parts import in_parts
+from spark.planning.plans_in_parts import in_parts
 from whyscan.spark.jobs import packed
 from whyscan.spark.planning import ANSWER, PartResult, Work, answer
 
@@ -29,7 +29,7 @@ SPELLED = "asker long, part long, found binary, error string, objects long, byte
 
 
 @dataclass(frozen=True)
-class Asking:
+class Question:
     """A table in parts, and what is asked of it."""
 
     snapshot: Snapshot
@@ -47,11 +47,11 @@ class Waiting:
     answered: Future[list[PartResult]]
 
 
-def together(spark, questions: Mapping[str, Asking]) -> dict[str, Any]:
+def in_one_job(spark, questions: Mapping[str, Question]) -> dict[str, Any]:
     """The document of each table by its name."""
     waiting: SimpleQueue[Waiting] = SimpleQueue()
 
-    def document(one: Asking) -> dict[str, Any]:
+    def document(one: Question) -> dict[str, Any]:
         sent = [packed(part) for part in one.divided]
 
         def run(work: Work) -> list[PartResult]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from pruning.judged.rows import COLUMNS, SCHEMA
+from pruning.recorded_answers.rows import COLUMNS, SCHEMA
 from whyscan.predicate.binding.bind import bind
 from whyscan.predicate.syntax.session import Session
 from whyscan.pruning.containers import Containers

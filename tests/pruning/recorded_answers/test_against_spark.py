@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from oracle.render import spelled
-from pruning.judged.rows import ANSWERS, COLUMNS, TABLE, predicates, recorded
+from pruning.recorded_answers.rows import ANSWERS, COLUMNS, TABLE, predicates, recorded
 from support.golden import RENEWED
-from support.sparkling import INTERPRETED, settings
+from support.spark_sessions import INTERPRETED, settings
 from whyscan.tree import arrow
 from whyscan.tree.types import IntegerType, StringType, TimestampType
 

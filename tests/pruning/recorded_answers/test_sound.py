@@ -8,7 +8,7 @@ import pytest
 
 from oracle.dice import Rolled
 from oracle.tables import World, exact, honest
-from pruning.judged.rows import COLUMNS, SCHEMA, TABLE, predicates, recorded
+from pruning.recorded_answers.rows import COLUMNS, SCHEMA, TABLE, predicates, recorded
 from whyscan.predicate.binding.bind import bind
 from whyscan.predicate.syntax.session import Session
 from whyscan.pruning.evaluate import evaluate
