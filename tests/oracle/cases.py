@@ -32,7 +32,9 @@ class Example:
 
     def answers(self) -> list[list[Any]]:
         """Row by row what Spark says: TRUE, FALSE, None, RAISED, or UNSURE."""
-        return [[self._answer(evaluate_row, row, UNSURE) for row in rows] for rows in self.world.rows]
+        return [
+            [self._answer(evaluate_row, row, UNSURE) for row in rows] for rows in self.world.rows
+        ]
 
     def possible(self) -> list[list[set[Any]]]:
         """Row by row the answers that any order of evaluation and any opaque part may give."""

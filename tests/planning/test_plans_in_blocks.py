@@ -92,15 +92,15 @@ def test_other_depths_and_tables_are_planned(table, depth):
 def test_reports_on_files_in_blocks_are_those_of_the_table_itself():
     opened = with_cache(many())
     for text in (*PREDICATES, *PREDICATES):
-        found, expected = (
+        actual, expected = (
             make_report(
                 make_plan(table, *bind_request(table, text, None, {"depth": "files"})), verbose=True
             )
             for table in (opened, many())
         )
-        documents = [report.to_dict() for report in (found, expected)]
+        documents = [report.to_dict() for report in (actual, expected)]
         for document in documents:
             del document["metadata"]
         assert documents[0] == documents[1], text
         if text == "price = 398":
-            assert any(finding.rewrite == "country = 'DE'" for finding in found.findings)
+            assert any(finding.rewrite == "country = 'DE'" for finding in actual.findings)

@@ -48,14 +48,14 @@ def columns_of(snapshot, at_most=COLUMNS_AT_MOST) -> list[Column]:
 
 def questions(snapshot) -> list[str]:
     """On one column and on two, around values that the table's own statistics name."""
-    found = []
+    texts = []
     for column in columns_of(snapshot):
-        found.append(f"{to_sql(column)} IS NULL")
+        texts.append(f"{to_sql(column)} IS NULL")
         for at, value in enumerate(islice(values(snapshot, column), 3)):
             compared = Comparison(OPERATORS[at], column, Literal(value, column.type))
-            found.append(to_sql(compared))
-    pairs = list(zip(found, found[len(found) // 2 :], strict=False))
-    return found + [f"{a} AND {b}" for a, b in pairs] + [f"({a}) OR ({b})" for a, b in pairs[:2]]
+            texts.append(to_sql(compared))
+    pairs = list(zip(texts, texts[len(texts) // 2 :], strict=False))
+    return texts + [f"{a} AND {b}" for a, b in pairs] + [f"({a}) OR ({b})" for a, b in pairs[:2]]
 
 
 def values(snapshot, column):
@@ -71,7 +71,7 @@ def values(snapshot, column):
                 yield from (arrow.value(v, column.type) for v in end.drop_null().unique()[:2])
 
 
-def document(snapshot, text, columns=None, **question):
+def report_of(snapshot, text, columns=None, **question):
     """The whole report but for what reading it cost, or the error."""
     try:
         predicate, options = bind_request(snapshot, text, columns, question)
@@ -82,26 +82,28 @@ def document(snapshot, text, columns=None, **question):
     return report
 
 
-def assert_same(fresh, held, asked):
+def assert_same(fresh, cached, texts):
     ways = ({}, {"depth": "row-groups", "verbose": True}, {"depth": "files", "full": True})
-    for at, text in enumerate(asked):
+    for at, text in enumerate(texts):
         way = ways[at % len(ways)]
-        columns = None if at % 2 else [".".join(c.path) for c in columns_of(held)[:2]]
-        assert document(held, text, columns, **way) == document(fresh(), text, columns, **way), text
+        columns = None if at % 2 else [".".join(c.path) for c in columns_of(cached)[:2]]
+        assert report_of(cached, text, columns, **way) == report_of(
+            fresh(), text, columns, **way
+        ), text
 
 
 @pytest.mark.parametrize("name", [name for name in victims() if not name.startswith("zoo:")])
 def test_every_question_has_the_answer_of_the_snapshot_itself(tmp_path, monkeypatch, name):
     victims()[name].write(tmp_path)
     bare = opened(tmp_path)
-    asked = questions(bare)
-    random.Random(name).shuffle(asked)
+    texts = questions(bare)
+    random.Random(name).shuffle(texts)
 
-    assert_same(lambda: opened(tmp_path), with_cache(opened(tmp_path), columns_of(bare)), asked[:8])
+    assert_same(lambda: opened(tmp_path), with_cache(opened(tmp_path), columns_of(bare)), texts[:8])
     # However few they are, files lie in blocks. Nothing is named: columns come one by one.
     monkeypatch.setattr(held_tables, "BLOCKS_FROM", 1)
     monkeypatch.setattr(blockwise, "WORTH_WHILE", 0)
-    assert_same(lambda: opened(tmp_path), with_cache(opened(tmp_path)), asked[:6])
+    assert_same(lambda: opened(tmp_path), with_cache(opened(tmp_path)), texts[:6])
 
 
 zoo = [name for name in victims() if name.startswith("zoo:")]
@@ -113,12 +115,12 @@ def test_the_tables_of_engines_too(tmp_path, name):
     victims()[name].write(tmp_path)
     try:
         bare = opened(tmp_path)
-        asked = questions(bare)
+        texts = questions(bare)
     except WhyscanError:
         pytest.skip("it cannot be opened")
-    random.Random(name).shuffle(asked)
+    random.Random(name).shuffle(texts)
 
-    assert_same(lambda: opened(tmp_path), with_cache(opened(tmp_path), columns_of(bare)), asked[:8])
+    assert_same(lambda: opened(tmp_path), with_cache(opened(tmp_path), columns_of(bare)), texts[:8])
 
 
 @pytest.fixture(scope="module")
@@ -128,45 +130,45 @@ def lake(tmp_path_factory):
     return folder
 
 
-ASKED = {
+PREDICATES = {
     "hive": ("country = 'DE' AND age > 40", "age < 30", "country IN ('IT', 'US') OR age = 41"),
     "delta": ("k = 'b' AND x > 150", "x < 60", "k = 'a' OR x = 150"),
     "iceberg": ("i < 0 AND yes", "yes", "i > 5 OR yes IS NULL"),
 }
 
 
-@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize("name", PREDICATES)
 def test_a_table_that_was_read_is_needed_no_more(lake, tmp_path, name):
     shutil.copytree(lake / name, tmp_path / name)
-    expected = [document(opened(tmp_path / name), text, full=True) for text in ASKED[name]]
-    held = with_cache(opened(tmp_path / name), columns_of(opened(tmp_path / name), None))
-    document(held, "true", full=True, depth="row-groups")
+    expected = [report_of(opened(tmp_path / name), text, full=True) for text in PREDICATES[name]]
+    cached = with_cache(opened(tmp_path / name), columns_of(opened(tmp_path / name), None))
+    report_of(cached, "true", full=True, depth="row-groups")
     shutil.rmtree(tmp_path / name)
 
-    found = [document(held, text, full=True) for text in ASKED[name]]
+    actual = [report_of(cached, text, full=True) for text in PREDICATES[name]]
 
-    assert found == expected
-    assert all(isinstance(report, dict) for report in found)
+    assert actual == expected
+    assert all(isinstance(report, dict) for report in actual)
 
 
 def test_columns_come_with_the_questions_that_name_them(lake):
-    held = with_cache(opened(lake / "delta"))
+    cached = with_cache(opened(lake / "delta"))
 
-    known = []
-    for text in ASKED["delta"]:
-        document(held, text)
-        known.append({".".join(path) for path in held._columns.by_path})
+    columns_read = []
+    for text in PREDICATES["delta"]:
+        report_of(cached, text)
+        columns_read.append({".".join(path) for path in cached._columns.by_path})
 
-    assert known == [{"k", "x"}] * 3
-    assert held.files((), UTC) is held.files((), UTC)
+    assert columns_read == [{"k", "x"}] * 3
+    assert cached.files((), UTC) is cached.files((), UTC)
 
 
 def test_columns_beyond_the_bound_are_read_again(lake):
     cached = with_cache(opened(lake / "delta"))
     cached._columns.by_path.bound = 1
 
-    for text in ASKED["delta"]:
-        assert document(cached, text) == document(opened(lake / "delta"), text)
+    for text in PREDICATES["delta"]:
+        assert report_of(cached, text) == report_of(opened(lake / "delta"), text)
 
     assert len(cached._columns.by_path) == 0
 
@@ -176,29 +178,29 @@ def test_a_column_with_unreadable_statistics_is_cached_as_others(tmp_path):
     commit = tmp_path / "_delta_log" / f"{8:020}.json"
     commit.write_text(re.sub(r'(\\"x\\": ?\d+)', r"\1.5", commit.read_text()))
     questions = ("x > 100", "k = 'a'", "x > 100 AND k = 'a'")
-    expected = [document(opened(tmp_path), question) for question in questions]
+    expected = [report_of(opened(tmp_path), question) for question in questions]
     cached = with_cache(opened(tmp_path), columns_of(opened(tmp_path)))
-    document(cached, "true")
+    report_of(cached, "true")
     shutil.rmtree(tmp_path)
 
-    assert [document(cached, question) for question in questions] == expected
+    assert [report_of(cached, question) for question in questions] == expected
     codes = [{finding["code"] for finding in report["findings"]} for report in expected]
     assert ["UNREADABLE_STATISTICS" in c for c in codes] == [True, False, True]
 
 
 def test_row_groups_beyond_the_bound_are_read_again(lake):
-    held = with_cache(opened(lake / "hive"))
-    held._groups.batches.bound = 1
-    texts = ASKED["hive"] * 2
+    cached = with_cache(opened(lake / "hive"))
+    cached._groups.batches.bound = 1
+    texts = PREDICATES["hive"] * 2
 
-    found = [document(held, text, ["age"] if at % 2 else None) for at, text in enumerate(texts)]
+    actual = [report_of(cached, text, ["age"] if at % 2 else None) for at, text in enumerate(texts)]
 
     fresh = [
-        document(opened(lake / "hive"), text, ["age"] if at % 2 else None)
+        report_of(opened(lake / "hive"), text, ["age"] if at % 2 else None)
         for at, text in enumerate(texts)
     ]
-    assert found == fresh
-    assert len(held._groups.batches) == 0
+    assert actual == fresh
+    assert len(cached._groups.batches) == 0
 
 
 def test_statistics_that_cannot_be_true_are_counted_for_each_question(tmp_path):
@@ -207,12 +209,12 @@ def test_statistics_that_cannot_be_true_are_counted_for_each_question(tmp_path):
     text = commit.read_text()
     broken = text.replace("minValues", "WAS").replace("maxValues", "minValues")
     commit.write_text(broken.replace("WAS", "maxValues"))
-    held = with_cache(opened(tmp_path), columns_of(opened(tmp_path)))
+    cached = with_cache(opened(tmp_path), columns_of(opened(tmp_path)))
 
     for question in ("x > 100", "k = 'a'", "x > 100 AND k = 'a'"):
-        assert document(held, question) == document(opened(tmp_path), question)
-    assert document(held, "x > 100")["findings"] != document(held, "k = 'a'")["findings"]
-    assert ("x",) in held._columns.by_path
+        assert report_of(cached, question) == report_of(opened(tmp_path), question)
+    assert report_of(cached, "x > 100")["findings"] != report_of(cached, "k = 'a'")["findings"]
+    assert ("x",) in cached._columns.by_path
 
 
 STATEMENTS = (
@@ -231,12 +233,12 @@ def test_statements_read_held_tables_as_others(lake):
     for sql in STATEMENTS:
         fresh = {name: opened(place) for name, place in places.items()}
 
-        found, expected = (
+        actual, expected = (
             explain_statement(sql, Catalogue(tables), Session(), Options()).to_dict()
             for tables in (kept, fresh)
         )
 
-        assert _without_effort(found) == _without_effort(expected), sql
+        assert _without_effort(actual) == _without_effort(expected), sql
 
 
 def _without_effort(document):
@@ -258,7 +260,7 @@ def test_many_files_lie_in_blocks_by_the_columns_that_are_asked_for(lake, monkey
 
     seen = []
     for text in ("x < 60", "k = 'b' AND x > 150", "k = 'a' OR x = 150"):
-        assert document(kept, text) == document(opened(lake / "delta"), text)
+        assert report_of(kept, text) == report_of(opened(lake / "delta"), text)
         seen.append([".".join(c.path) for c in kept._columns.arranged])
 
     assert seen == [["x"], ["x", "k"], ["x", "k"]]

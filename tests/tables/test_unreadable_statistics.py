@@ -55,8 +55,8 @@ def test_text_bounds_of_a_footer(tmp_path, lower, upper, believed):
     pq.write_table(pa.table({"s": ["m"]}), tmp_path / "f.parquet")
     set_statistics(tmp_path / "f.parquet", 0, lower=lower, upper=upper, null_count=0)
     interval, groups = group_of(tmp_path)
-    known = [interval.lower.to_pylist(), interval.upper.to_pylist()]
-    assert known == ([[lower], [upper]] if believed else [[None], [None]])
+    ends = [interval.lower.to_pylist(), interval.upper.to_pylist()]
+    assert ends == ([[lower], [upper]] if believed else [[None], [None]])
     assert groups.containers.unreadable_statistics == (0 if believed else 1)
     assert interval.null is False  # The count of NULLs is still one.
     if not believed:
@@ -199,9 +199,9 @@ def test_every_cut_of_a_text_is_believed_and_nothing_else():
     column = pa.array(cuts, pa.binary())
     assert text_or_unknown(column, column) == (column, column)
     for pair in product(range(256), repeat=2):
-        found = bytes(pair)
-        lower, _ = text_or_unknown(pa.array([found]), pa.array([b"z"]))
-        assert lower[0].is_valid == _is_a_cut(found), found
+        damaged = bytes(pair)
+        lower, _ = text_or_unknown(pa.array([damaged]), pa.array([b"z"]))
+        assert lower[0].is_valid == _is_a_cut(damaged), damaged
 
 
 def _is_a_cut(value: bytes) -> bool:
