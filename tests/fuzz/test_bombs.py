@@ -24,7 +24,7 @@ def test_a_hostile_object_is_a_typed_error_or_an_answer_in_bounded_memory(tmp_pa
 @pytest.mark.parametrize(
     "name", ["a manifest of deflate that inflates to 60 MB", "25 million deleted positions"]
 )
-def test_every_limit_is_kept_and_told_with_a_larger_one(tmp_path, name):
+def test_every_limit_is_kept_and_named_with_a_larger_one(tmp_path, name):
     bomb = bombs()[name]
     bomb.write(tmp_path / "t")
     ran = run(bomb, tmp_path / "t", 32 << 20)
