@@ -165,8 +165,9 @@ def answers(table: object, texts: Sequence[str]) -> list[tuple[int, int]]:
     """The files and bytes that each predicate keeps: parsed, bound and judged."""
     from whyscan.planning.plan.planner import make_plan
     from whyscan.planning.plan.request import bind_request
+    from whyscan.terms import PlanTerms
 
-    terms = {"depth": "files"}
+    terms = PlanTerms(depth="files")
     summaries = (
         make_plan(table, *bind_request(table, text, None, terms)).summary for text in texts
     )

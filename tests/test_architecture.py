@@ -29,7 +29,7 @@ STAGES = (
 FACADE = frozenset(
     {"__init__", "__main__", "plans", "pytest_plugin", "statement", "table", "testing"}
 )
-ROOTS = ("masking", "errors", "fields")
+ROOTS = ("masking", "errors", "fields", "terms")
 """Modules that every folder may import; each imports only those before it."""
 
 # Each costs a command that does not need it a tenth of a second or more.

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from enum import Enum
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import whyscan
@@ -88,7 +90,41 @@ def test_options_are_keyword_only_and_named_as_those_of_the_command_line(name):
     optional = [p for p in parameters.values() if p.default is not inspect.Parameter.empty]
 
     assert {p.name for p in optional if p.kind is not p.KEYWORD_ONLY} <= {"where", "tables"}
-    assert not {"predicate", "predicates", "columns", "options"} & set(parameters)
+    assert not {"predicate", "predicates"} & set(parameters)
+    # A second name of a parameter stands behind the plain name.
+    assert ("columns" not in parameters) or ("select" in parameters)
+    assert ("options" not in parameters) or ("storage" in parameters)
+
+
+@pytest.fixture(scope="module")
+def numbers(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("numbers")
+    pq.write_table(pa.table({"x": [1, 2], "y": [3, 4]}), folder / "a.parquet")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments", "seen"),
+    [
+        ("plan", ["x > 1"], lambda plan: plan.to_arrow().column_names),
+        ("explain", ["x > 1"], lambda report: report.to_dict()["levels"]),
+        ("scan", ["x > 1"], lambda rows: rows.schema.names),
+        ("stats", [], lambda stats: [column.column for column in stats.columns]),
+    ],
+)
+def test_columns_is_another_name_of_select(numbers, method, arguments, seen):
+    ask = getattr(whyscan.open(numbers), method)
+
+    assert seen(ask(*arguments, columns=["y"])) == seen(ask(*arguments, select=["y"]))
+    assert seen(ask(*arguments, columns=["y"])) != seen(ask(*arguments))
+    with pytest.raises(whyscan.UsageError, match="select and columns are one parameter"):
+        ask(*arguments, select=["y"], columns=["y"])
+
+
+def test_options_is_another_name_of_storage(numbers):
+    assert whyscan.open(numbers, options={"cache": "off"}).schema.names() == ("x", "y")
+    with pytest.raises(whyscan.UsageError, match="storage and options are one parameter"):
+        whyscan.open(numbers, storage={}, options={})
 
 
 def test_help_shows_the_names_and_their_parameters():

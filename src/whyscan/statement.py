@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from whyscan.errors import limited
 from whyscan.table import Table
 from whyscan.table import open as open_table
+from whyscan.terms import PlanTerms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyspark.sql import SparkSession
 
-    from whyscan.planning.plan.request import PlanTerms
     from whyscan.statements.planners import Planner
     from whyscan.statements.records import StatementReport
     from whyscan.statements.sql.time_travel import WrittenVersion
@@ -62,15 +62,7 @@ def explain_sql(
     - With `spark`, the executors of that session read the metadata and plan each scan. The report
       is the same.
     """
-    terms: PlanTerms = {
-        "dialect": dialect,
-        "timezone": timezone,
-        "depth": depth,
-        "full": full,
-        "assume_no_nan": assume_no_nan,
-        "verbose": verbose,
-        "assert_stats": assert_stats,
-    }
+    terms = PlanTerms(dialect, timezone, depth, full, assume_no_nan, verbose, assert_stats)
     lake = Lake(tables, storage, partition_types)
     return explain_lake(
         sql, lake, terms, resolve=resolve_limit if resolve_joins else None, spark=spark
@@ -97,8 +89,8 @@ def explain_lake(
 
     explain_options = ExplainOptions(
         resolve=resolve,
-        verbose=terms.get("verbose", False),
-        assert_stats=bool(terms.get("assert_stats", False)),
+        verbose=terms.verbose,
+        assert_stats=bool(terms.assert_stats),
         planner=IN_PROCESS_PLANNER if spark is None else _spark_planner(spark),
     )
     with limited():

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from os import PathLike
 from types import MappingProxyType
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, TypeVar, overload
 
-from whyscan.errors import limited, shortened
+from msgspec.structs import replace
+
+from whyscan.errors import UsageError, limited, shortened
+from whyscan.terms import PlanTerms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,7 +18,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
-    from whyscan.planning.plan.request import PlanTerms
     from whyscan.plans import Plan
     from whyscan.reports.diff import Difference
     from whyscan.reports.report import Report
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from whyscan.tree.types import Schema
 
 Location = str | PathLike[str]
+T = TypeVar("T")
 
 
 class Table:
@@ -60,6 +63,7 @@ class Table:
         where: str = "true",
         *,
         select: Sequence[str] | None = None,
+        columns: Sequence[str] | None = None,
         dialect: str = "spark",
         timezone: str = "UTC",
         depth: str = "auto",
@@ -73,6 +77,7 @@ class Table:
         where: str = "true",
         *,
         select: Sequence[str] | None = None,
+        columns: Sequence[str] | None = None,
         dialect: str = "spark",
         timezone: str = "UTC",
         depth: str = "auto",
@@ -85,6 +90,7 @@ class Table:
         where: str = "true",
         *,
         select: Sequence[str] | None = None,
+        columns: Sequence[str] | None = None,
         dialect: str = "spark",
         timezone: str = "UTC",
         depth: str = "auto",
@@ -95,7 +101,7 @@ class Table:
         """Plan the scan: which files, row groups and bytes a predicate reads.
 
         - `where` is a WHERE condition; the default keeps every row.
-        - `select` names the columns to read, None means all.
+        - `select` names the columns to read, None means all. `columns` is another name of it.
         - `dialect` is the SQL dialect of the condition, and `timezone` its session time zone.
         - `depth` is the deepest level that is checked: `files`, `row-groups` or `auto`, which
           opens the footers of the kept files if they are at most 1,000.
@@ -104,20 +110,15 @@ class Table:
         - With `spark`, the executors of that session read the metadata and plan. The files are the
           same.
         """
-        terms: PlanTerms = {
-            "dialect": dialect,
-            "timezone": timezone,
-            "depth": depth,
-            "full": full,
-            "assume_no_nan": assume_no_nan,
-        }
-        return self._plan(where, select, terms, spark)
+        terms = PlanTerms(dialect, timezone, depth, full, assume_no_nan)
+        return plan_table(self, where, _selected(select, columns), terms, spark)
 
     def explain(
         self,
         where: str,
         *,
         select: Sequence[str] | None = None,
+        columns: Sequence[str] | None = None,
         dialect: str = "spark",
         timezone: str = "UTC",
         depth: str = "auto",
@@ -131,7 +132,7 @@ class Table:
 
         - `where` is a WHERE condition.
         - `select` names the columns to read, None means all. The report has their bytes if footers
-          were opened.
+          were opened. `columns` is another name of it.
         - `dialect` is the SQL dialect of the condition, and `timezone` its session time zone.
         - `depth` is the deepest level that is checked: `files`, `row-groups` or `auto`, which
           opens the footers of the kept files if they are at most 1,000.
@@ -143,35 +144,15 @@ class Table:
         - With `spark`, the executors of that session read the metadata and plan. The report is the
           same.
         """
-        terms: PlanTerms = {
-            "dialect": dialect,
-            "timezone": timezone,
-            "depth": depth,
-            "full": full,
-            "assume_no_nan": assume_no_nan,
-            "verbose": verbose,
-            "assert_stats": assert_stats,
-        }
-        plan = self._plan(where, select, terms, spark)
-        # Imported after planning, because these modules import the parser: planning that imports
-        # the parser itself reads the Delta log meanwhile.
-        from whyscan.plans import Plan
-        from whyscan.reports.masked_records import masked
-
-        if not isinstance(plan, Plan):
-            from whyscan.spark.planning import explain_parts
-
-            return masked(explain_parts(plan, verbose=verbose))
-        from whyscan.reports.report import make_report
-
-        with limited():
-            return masked(make_report(plan, verbose=verbose))
+        terms = PlanTerms(dialect, timezone, depth, full, assume_no_nan, verbose, assert_stats)
+        return explain_table(self, where, _selected(select, columns), terms, spark)
 
     def scan(
         self,
         where: str = "true",
         *,
         select: Sequence[str] | None = None,
+        columns: Sequence[str] | None = None,
         dialect: str = "spark",
         timezone: str = "UTC",
         depth: str = "auto",
@@ -183,27 +164,25 @@ class Table:
         Only the files and row groups of the plan are read, and deleted rows are left out.
         `read_all()` of the result gives one Arrow table. The parameters are those of `plan`.
         """
-        plan = self.plan(
-            where,
-            select=select,
-            dialect=dialect,
-            timezone=timezone,
-            depth=depth,
-            full=full,
-            assume_no_nan=assume_no_nan,
-        )
-        return plan.to_reader()
+        terms = PlanTerms(dialect, timezone, depth, full, assume_no_nan)
+        return plan_table(self, where, _selected(select, columns), terms).to_reader()
 
-    def stats(self, *, select: Sequence[str] | None = None, full: bool = False) -> TableStats:
+    def stats(
+        self,
+        *,
+        select: Sequence[str] | None = None,
+        columns: Sequence[str] | None = None,
+        full: bool = False,
+    ) -> TableStats:
         """Profile the layout, column by column.
 
-        `select` names the columns to measure, None means all. `full` opens the footers of any
-        number of files.
+        `select` names the columns to measure, None means all; `columns` is another name of it.
+        `full` opens the footers of any number of files.
         """
         from whyscan.reports.masked_records import masked
         from whyscan.reports.stats import profile
 
-        return masked(profile(self.snapshot, select, full=full))
+        return masked(profile(self.snapshot, _selected(select, columns), full=full))
 
     def diff(
         self,
@@ -221,47 +200,82 @@ class Table:
         This table is the state before, and `other` is the state after. `gated` of the result
         checks how much pruning was lost. The other parameters are those of `explain`.
         """
-        after = other if isinstance(other, Table) else open(other)
-        # Files are compared by their paths, so every manifest must be opened.
-        before_report, after_report = (
-            table.explain(
-                where,
-                dialect=dialect,
-                timezone=timezone,
-                depth=depth,
-                full=full,
-                assume_no_nan=assume_no_nan,
-                verbose=True,
+        terms = PlanTerms(dialect, timezone, depth, full, assume_no_nan)
+        return diff_tables(self, other if isinstance(other, Table) else open(other), where, terms)
+
+
+@overload
+def plan_table(
+    table: Table, where: str, select: Sequence[str] | None, terms: PlanTerms, spark: None = None
+) -> Plan: ...
+@overload
+def plan_table(
+    table: Table,
+    where: str,
+    select: Sequence[str] | None,
+    terms: PlanTerms,
+    spark: SparkSession | None,
+) -> Plan | DistributedPlan: ...
+def plan_table(
+    table: Table,
+    where: str,
+    select: Sequence[str] | None,
+    terms: PlanTerms,
+    spark: SparkSession | None = None,
+) -> Plan | DistributedPlan:
+    """Plan the scan of a table; see `Table.plan` for the parameters."""
+    from whyscan.planning.plan.request import bind_request
+
+    with limited():
+        if spark is not None:
+            # Imported before binding, because it imports the parser: if binding imports the
+            # parser, this process reads the Delta log, which the executors read in this case.
+            from whyscan.spark.planning import plan_parts
+
+            return plan_parts(
+                spark, table.snapshot, *bind_request(table.snapshot, where, select, terms)
             )
-            for table in (self, after)
-        )
-        from whyscan.reports.diff import compare
+        predicate, options = bind_request(table.snapshot, where, select, terms)
+        from whyscan.planning.plan.planner import make_plan
+        from whyscan.plans import Plan
 
-        return compare(before_report, after_report)
+        return Plan.of(make_plan(table.snapshot, predicate, options))
 
-    def _plan(
-        self,
-        where: str,
-        select: Sequence[str] | None,
-        terms: PlanTerms,
-        spark: SparkSession | None,
-    ) -> Plan | DistributedPlan:
-        from whyscan.planning.plan.request import bind_request
 
-        with limited():
-            if spark is not None:
-                # Imported before binding, because it imports the parser: if binding imports the
-                # parser, this process reads the Delta log, which the executors read in this case.
-                from whyscan.spark.planning import plan_parts
+def explain_table(
+    table: Table,
+    where: str,
+    select: Sequence[str] | None,
+    terms: PlanTerms,
+    spark: SparkSession | None = None,
+) -> Report:
+    """Report what a predicate reads of a table; see `Table.explain` for the parameters."""
+    plan = plan_table(table, where, select, terms, spark)
+    # Imported after planning, because these modules import the parser: planning that imports
+    # the parser itself reads the Delta log meanwhile.
+    from whyscan.plans import Plan
+    from whyscan.reports.masked_records import masked
 
-                return plan_parts(
-                    spark, self.snapshot, *bind_request(self.snapshot, where, select, terms)
-                )
-            predicate, options = bind_request(self.snapshot, where, select, terms)
-            from whyscan.planning.plan.planner import make_plan
-            from whyscan.plans import Plan
+    if not isinstance(plan, Plan):
+        from whyscan.spark.planning import explain_parts
 
-            return Plan.of(make_plan(self.snapshot, predicate, options))
+        return masked(explain_parts(plan, verbose=terms.verbose))
+    from whyscan.reports.report import make_report
+
+    with limited():
+        return masked(make_report(plan, verbose=terms.verbose))
+
+
+def diff_tables(before: Table, after: Table, where: str, terms: PlanTerms) -> Difference:
+    """Compare what a predicate reads of two tables; see `Table.diff`."""
+    # Files are compared by their paths, so every manifest must be opened.
+    terms = replace(terms, verbose=True)
+    before_report, after_report = (
+        explain_table(table, where, None, terms) for table in (before, after)
+    )
+    from whyscan.reports.diff import compare
+
+    return compare(before_report, after_report)
 
 
 def open(  # noqa: A001 - the public name, as in `whyscan.open`
@@ -271,7 +285,8 @@ def open(  # noqa: A001 - the public name, as in `whyscan.open`
     snapshot: int | None = None,
     as_of: str | datetime | None = None,
     ref: str | None = None,
-    storage: Mapping[str, object] = MappingProxyType({}),
+    storage: Mapping[str, object] | None = None,
+    options: Mapping[str, object] | None = None,
     partition_types: Mapping[str, str] = MappingProxyType({}),
     as_files: bool = False,
 ) -> Table:
@@ -280,7 +295,8 @@ def open(  # noqa: A001 - the public name, as in `whyscan.open`
     - `version` is a Delta version, `snapshot` an Iceberg snapshot id, `ref` an Iceberg branch or
       tag, and `as_of` a point in time, in UTC by default. At most one of them may be given; without
       them the newest version is opened.
-    - `storage` are options of the object store, beside those of the environment.
+    - `storage` are options of the object store, beside those of the environment. `options` is
+      another name of it.
     - `partition_types` are the types of Hive partition columns, such as `{"month": "int"}`; the
       default is to infer them.
     - `as_files` opens a folder inside a table as plain Parquet files. Without it such a folder is
@@ -291,9 +307,22 @@ def open(  # noqa: A001 - the public name, as in `whyscan.open`
     from whyscan.tables.time_travel import Travel, moment
 
     locations = [location] if isinstance(location, str | PathLike) else list(location)
+    storage = _one_of(storage=storage, options=options) or {}
     if as_files:
         storage = {**storage, "as_files": "on"}
     travel = Travel(version, snapshot, moment(as_of), ref)
     return Table(
         open_snapshot([str(place) for place in locations], partition_types, storage, travel)
     )
+
+
+def _selected(select: Sequence[str] | None, columns: Sequence[str] | None) -> Sequence[str] | None:
+    return _one_of(select=select, columns=columns)
+
+
+def _one_of(**named: T | None) -> T | None:
+    """Return the value of a parameter that has several names; only one of them may be given."""
+    values = {name: value for name, value in named.items() if value is not None}
+    if len(values) > 1:
+        raise UsageError(f"{' and '.join(values)} are one parameter", hint="give one of them")
+    return next(iter(values.values()), None)

@@ -22,6 +22,7 @@ from whyscan.reports.report import make_report
 from whyscan.tables import cached_snapshot
 from whyscan.tables.cached_snapshot import with_cache
 from whyscan.tables.snapshot import Collected, Recording
+from whyscan.terms import PlanTerms
 from whyscan.tree.types import DOUBLE, INT, STRING
 
 COLUMNS = {"country": STRING, "age": INT, "price": DOUBLE, "name": STRING}
@@ -151,7 +152,9 @@ def _condition(dice: Dice) -> str:
 def test_a_report_by_groups_is_the_report_by_files(table, text, depth, assume_no_nan):
     opened = with_cache(table)
     question = {"depth": depth, "assume_no_nan": assume_no_nan}
-    plans = [make_plan(t, *bind_request(t, text, None, question)) for t in (opened, table)]
+    plans = [
+        make_plan(t, *bind_request(t, text, None, PlanTerms(**question))) for t in (opened, table)
+    ]
 
     by_groups, expected = (make_report(plan, verbose=True).to_dict() for plan in plans)
 
@@ -169,7 +172,7 @@ def test_files_of_a_block_with_different_reasons_are_separate_groups():
     table = MemoryTable(COLUMNS, files, ("country",), footers_describe_files=False)
     opened = with_cache(table)
 
-    plan = make_plan(opened, *bind_request(opened, "age = 3", None, {"depth": "files"}))
+    plan = make_plan(opened, *bind_request(opened, "age = 3", None, PlanTerms(depth="files")))
 
     reasons = {s.reason: s.files for s in make_report(plan, verbose=False).survivors}
     assert reasons == {Reason.NO_STATISTICS: 1, Reason.STRADDLES: 1}
@@ -185,7 +188,7 @@ def test_many_files_have_few_flags():
     opened = with_cache(table)
 
     plan = make_plan(
-        opened, *bind_request(opened, "country = 'A' AND age > 4", None, {"depth": "files"})
+        opened, *bind_request(opened, "country = 'A' AND age > 4", None, PlanTerms(depth="files"))
     )
 
     assert plan.counted.count == len(files) // MEMBERS

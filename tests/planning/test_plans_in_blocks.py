@@ -14,6 +14,7 @@ from whyscan.planning.plan.scan_plan import Depth, Options
 from whyscan.reports.report import make_report
 from whyscan.tables import cached_snapshot
 from whyscan.tables.cached_snapshot import with_cache
+from whyscan.terms import PlanTerms
 from whyscan.tree.types import DOUBLE, INT, STRING
 
 FILES_ONLY = Options(depth=Depth.FILES)
@@ -53,7 +54,7 @@ def many() -> MemoryTable:
 
 
 def bound(table, texts):
-    return [bind_request(table, text, None, {})[0] for text in texts]
+    return [bind_request(table, text, None, PlanTerms())[0] for text in texts]
 
 
 def test_files_in_blocks_are_counted_as_plans_count_them():
@@ -94,7 +95,8 @@ def test_reports_on_files_in_blocks_are_those_of_the_table_itself():
     for text in (*PREDICATES, *PREDICATES):
         actual, expected = (
             make_report(
-                make_plan(table, *bind_request(table, text, None, {"depth": "files"})), verbose=True
+                make_plan(table, *bind_request(table, text, None, PlanTerms(depth="files"))),
+                verbose=True,
             )
             for table in (opened, many())
         )

@@ -13,6 +13,7 @@ import whyscan
 import whyscan.spark
 from whyscan.planning.plan.request import bind_request
 from whyscan.spark.planning import explain_parts, plan_parts
+from whyscan.terms import PlanTerms
 
 
 def main(address, folder):
@@ -53,7 +54,7 @@ def outcome_of(question):
 
 
 def parted(spark, table, predicate):
-    bound, options = bind_request(table.snapshot, predicate, None, {})
+    bound, options = bind_request(table.snapshot, predicate, None, PlanTerms())
     planned = plan_parts(spark, table.snapshot, bound, options, files_each=2)
     return explain_parts(planned).to_dict()["levels"]
 

@@ -25,6 +25,7 @@ from whyscan.statements.sql.table_names import Catalogue
 from whyscan.tables import cached_snapshot as held_tables
 from whyscan.tables import open_snapshot
 from whyscan.tables.cached_snapshot import with_cache
+from whyscan.terms import PlanTerms
 from whyscan.tree import arrow
 from whyscan.tree.nodes import Column, Comparator, Comparison, Literal
 from whyscan.tree.rendering import to_sql
@@ -74,7 +75,7 @@ def values(snapshot, column):
 def report_of(snapshot, text, columns=None, **question):
     """The whole report but for what reading it cost, or the error."""
     try:
-        predicate, options = bind_request(snapshot, text, columns, question)
+        predicate, options = bind_request(snapshot, text, columns, PlanTerms(**question))
         report = make_report(make_plan(snapshot, predicate, options), verbose=True).to_dict()
     except WhyscanError as error:
         return type(error).__name__, str(error)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 
 from whyscan.cli import options
 from whyscan.cli.formats import FORMS, rendered
@@ -13,6 +14,7 @@ from whyscan.cli.output import complain, write_file
 from whyscan.cli.parameters import PERCENT, SIZE
 from whyscan.cli.progress import steps
 from whyscan.cli.spark_session import MASTER, spark_session, table_format
+from whyscan.terms import PlanTerms  # noqa: TC001 - msgspec reads the annotations of a record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 NOTHING_AUDITED = 3
 
 
-class AuditArguments(options.QueryOptions, frozen=True, kw_only=True):
+class AuditArguments(Struct, frozen=True):
     """The options of `audit`."""
 
     logs: tuple[str, ...]
@@ -43,6 +45,8 @@ class AuditArguments(options.QueryOptions, frozen=True, kw_only=True):
     dashboard: Path | None
     metrics: Path | None
     lineage: Path | None
+    terms: PlanTerms
+    store: options.StorageOptions
 
 
 @click.command(short_help="Show which bytes a workload wastes, query by query.")
@@ -155,9 +159,13 @@ def _run_audit(arguments: AuditArguments) -> Audit:
             spark,
             arguments.logs,
             arguments.tables,
-            **options.terms(arguments),
-            storage=options.storage(arguments),
-            partition_types=options.partition_types_of_tables(arguments),
+            dialect=arguments.terms.dialect,
+            timezone=arguments.terms.timezone,
+            depth=arguments.terms.depth,
+            full=arguments.terms.full,
+            assume_no_nan=arguments.terms.assume_no_nan,
+            storage=options.storage(arguments.store),
+            partition_types=options.partition_types_of_tables(arguments.store),
             inventory=arguments.inventory,
             inventory_format=arguments.inventory_format,
             history=arguments.history,

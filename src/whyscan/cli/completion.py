@@ -20,7 +20,7 @@ fish  ~/.config/fish/config.fish  whyscan completion fish | source"""
 
 
 @click.command(short_help="Print the completion script for bash, zsh or fish.", epilog=HOW)
-@click.argument("shell", type=click.Choice(list(SHELLS)))
+@click.argument("shell", type=click.Choice(list(SHELLS)), metavar="bash|zsh|fish")
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
     """Print the script that completes whyscan's commands, options and values in SHELL."""

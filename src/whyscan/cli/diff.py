@@ -7,20 +7,23 @@ from pathlib import Path  # noqa: TC003 - msgspec reads the annotations of a rec
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 
 from whyscan.cli import options, suggestions
 from whyscan.cli.formats import FORMS, rendered
 from whyscan.cli.parameters import PERCENT
 from whyscan.cli.progress import Progress
 from whyscan.errors import UsageError
+from whyscan.table import diff_tables
 from whyscan.table import open as open_table
+from whyscan.terms import PlanTerms  # noqa: TC001 - msgspec reads the annotations of a record
 
 if TYPE_CHECKING:
     from whyscan.reports.diff import Difference
     from whyscan.table import Table
 
 
-class DiffArguments(options.QueryOptions, frozen=True, kw_only=True):
+class DiffArguments(Struct, frozen=True):
     """The arguments and options of `diff`."""
 
     table: str
@@ -34,6 +37,8 @@ class DiffArguments(options.QueryOptions, frozen=True, kw_only=True):
     redact: bool
     max_regression: float | None
     max_regression_bytes: float | None
+    terms: PlanTerms
+    store: options.StorageOptions
 
 
 @click.command(short_help="Show what changed between two tables or versions.")
@@ -85,19 +90,23 @@ def diff(arguments: DiffArguments) -> int:
 def _difference(arguments: DiffArguments) -> Difference:
     predicate = options.read_predicate(arguments.predicate)
     with Progress() as progress:
-        before = _open_version(arguments.table, arguments.before, arguments)
+        before = _open_version(arguments.table, arguments.before, arguments.store)
         progress.watch(before.snapshot.traffic)
-        after = _open_version(arguments.other or arguments.table, arguments.after, arguments)
-        return before.diff(after, predicate, **options.terms(arguments))
+        after = _open_version(arguments.other or arguments.table, arguments.after, arguments.store)
+        return diff_tables(before, after, predicate, arguments.terms)
 
 
-def _open_version(place: str, version: str | None, arguments: DiffArguments) -> Table:
+def _open_version(place: str, version: str | None, store: options.StorageOptions) -> Table:
     """Open a version: a number is a version or snapshot, a timestamp a time, the rest a ref."""
-    types, storage = options.partition_types(arguments), options.storage(arguments)
-    table = open_table(place, partition_types=types, storage=storage)
+    opened = partial(
+        open_table,
+        place,
+        partition_types=options.partition_types(store),
+        storage=options.storage(store),
+    )
+    table = opened()
     if version is None:
         return table
-    opened = partial(open_table, place, partition_types=types, storage=storage)
     if version.isascii() and version.isdigit():
         number = int(version)
         return opened(snapshot=number) if table.format == "iceberg" else opened(version=number)

@@ -7,17 +7,20 @@ from pathlib import Path  # noqa: TC003 - msgspec reads the annotations of a rec
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.cli import options, suggestions
 from whyscan.cli.baseline import against_baseline
 from whyscan.cli.formats import EXPLAIN_FORMS, LISTS_FILES, rendered
-from whyscan.cli.gates import gates_of_table, refuse_named_gates
+from whyscan.cli.gates import gates_of_table, thresholds_of_table
 from whyscan.cli.progress import Progress
 from whyscan.cli.spark_session import MASTER, spark_session
 from whyscan.cli.startup import loading_the_parser, start_duckdb
 from whyscan.errors import UsageError
 from whyscan.statement import RESOLVE_LIMIT
+from whyscan.table import explain_table
+from whyscan.terms import PlanTerms  # noqa: TC001 - msgspec reads the annotations of a record
 
 if TYPE_CHECKING:
     from whyscan.reports.report import Report
@@ -28,7 +31,7 @@ EVERY_ROW = "true"
 """The predicate if only statistics are checked."""
 
 
-class ExplainArguments(options.GateOptions, frozen=True, kw_only=True):
+class ExplainArguments(Struct, frozen=True):
     """The arguments and options of `explain`."""
 
     places: tuple[str, ...]
@@ -40,11 +43,14 @@ class ExplainArguments(options.GateOptions, frozen=True, kw_only=True):
     select: str | None
     form: str
     output: Path | None
-    verbose: bool
     show: int
     redact: bool
     on_spark: bool
     master: str | None
+    version: options.VersionOptions
+    terms: PlanTerms
+    store: options.StorageOptions
+    gates: options.GateOptions
 
 
 @click.command(
@@ -127,13 +133,13 @@ def explain(arguments: ExplainArguments) -> int:
     if arguments.sql is not None:
         from whyscan.cli.statement import explain_statement
 
-        if arguments.assert_stats_columns is not None:
+        if arguments.gates.assert_stats_columns is not None:
             raise UsageError(
                 "--assert-stats=COLUMNS goes with one TABLE",
                 hint="with --sql, --assert-stats checks the columns that each scan is filtered by",
             )
         return explain_statement(arguments)
-    asserted = options.asserted_statistics(arguments)
+    asserted = options.asserted_statistics(arguments.gates)
     if predicate is None and asserted:
         predicate = EVERY_ROW
     if not places or predicate is None:
@@ -143,11 +149,16 @@ def explain(arguments: ExplainArguments) -> int:
     if arguments.tables or arguments.resolve_joins:
         option = "--table" if arguments.tables else "--resolve-joins"
         raise UsageError(f"{option} goes with --sql", hint="without it, TABLE is the one table")
-    refuse_named_gates(arguments)
-    report = _report(options.read_predicate(predicate), arguments)
-    report = report.gated(gates_of_table(arguments))
-    if arguments.baseline is not None or arguments.update_baseline:
-        report = against_baseline(report, " ".join(places), arguments)
+    thresholds = thresholds_of_table(arguments.gates)
+    terms = replace(
+        arguments.terms,
+        verbose=arguments.terms.verbose or arguments.form in LISTS_FILES,
+        assert_stats=asserted,
+    )
+    report = _report(options.read_predicate(predicate), terms, arguments)
+    report = report.gated(gates_of_table(thresholds))
+    if arguments.gates.baseline is not None or arguments.gates.update_baseline:
+        report = against_baseline(report, " ".join(places), arguments.gates)
     if arguments.redact:
         report = report.redacted()
     source = predicate[1:] if predicate.startswith("@") else None
@@ -169,18 +180,12 @@ def explain(arguments: ExplainArguments) -> int:
     return 0 if report.passed else options.GATE_FAILED
 
 
-def _report(predicate: str, arguments: ExplainArguments) -> Report:
+def _report(predicate: str, terms: PlanTerms, arguments: ExplainArguments) -> Report:
     with Progress() as progress:
         with loading_the_parser(arguments.places):
-            table = options.opened(arguments.places, arguments)
+            table = options.opened(arguments.places, arguments.version, arguments.store)
         progress.watch(table.snapshot.traffic)
         session = spark_session(arguments.master) if arguments.on_spark else nullcontext()
         with session as spark:
-            return table.explain(
-                predicate,
-                select=options.columns(arguments.select),
-                verbose=arguments.verbose or arguments.form in LISTS_FILES,
-                assert_stats=options.asserted_statistics(arguments),
-                spark=spark,
-                **options.terms(arguments),
-            )
+            select = options.columns(arguments.select)
+            return explain_table(table, predicate, select, terms, spark)

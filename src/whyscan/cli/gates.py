@@ -17,21 +17,23 @@ if TYPE_CHECKING:
     from whyscan.statements.reports.gates import StatementGates
 
 
-def refuse_named_gates(arguments: GateOptions) -> None:
-    """Raise an error if a name stands before a threshold, because `explain TABLE` has one table."""
-    for name in _by_name(arguments):
-        if name is not None:
-            raise UsageError(
-                f"a gate is for {name!r}, which is a table of no statement",
-                hint="names before gates go with --sql",
-            )
+def thresholds_of_table(arguments: GateOptions) -> dict[str, float | bool]:
+    """Return the values of the gates of `explain TABLE`; a table's name is an error there."""
+    by_name = _by_name(arguments)
+    thresholds = by_name.pop(None)
+    for name in by_name:
+        raise UsageError(
+            f"a gate is for {name!r}, but names of tables before gates go with --sql",
+            hint="without --sql, TABLE is the one table: leave the name out",
+        )
+    return thresholds
 
 
-def gates_of_table(arguments: GateOptions) -> Gates:
-    """Return the gates of `explain TABLE`."""
+def gates_of_table(thresholds: dict[str, float | bool]) -> Gates:
+    """Return the gates with these values. Their module imports the parser: it is called late."""
     from whyscan.reports.gates import Gates
 
-    return convert(_by_name(arguments)[None], Gates)
+    return convert(thresholds, Gates)
 
 
 def gates_of_statement(arguments: GateOptions) -> StatementGates:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 
 from whyscan.cli import options, suggestions
 from whyscan.cli.formats import FORMS, rendered
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 SOME_FAILED = 3
 
 
-class InventoryArguments(options.StorageOptions, frozen=True, kw_only=True):
+class InventoryArguments(Struct, frozen=True):
     """The arguments and options of `inventory`."""
 
     places: tuple[str, ...]
@@ -28,6 +29,7 @@ class InventoryArguments(options.StorageOptions, frozen=True, kw_only=True):
     master: str | None
     form: str
     redact: bool
+    store: options.StorageOptions
 
 
 @click.command(short_help="Write a lake's files and their statistics as a table.")
@@ -86,7 +88,7 @@ def _run_inventory(arguments: InventoryArguments) -> InventoryRun:
             arguments.output,
             depth=arguments.depth,
             form=arguments.output_format,
-            storage=options.storage(arguments),
-            partition_types=options.partition_types_of_tables(arguments),
+            storage=options.storage(arguments.store),
+            partition_types=options.partition_types_of_tables(arguments.store),
             progress=tell,
         )

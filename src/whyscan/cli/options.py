@@ -6,10 +6,11 @@ import stat
 import sys
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-from msgspec import Struct
+from msgspec import Struct, structs
+from msgspec.structs import asdict
 
 from whyscan.cli import suggestions
 from whyscan.cli.output import file_page, terminal_page, write, write_file
@@ -18,31 +19,22 @@ from whyscan.errors import UsageError
 from whyscan.table import open as open_table
 from whyscan.tables import budget
 from whyscan.tables.storage.environment import with_variables
+from whyscan.terms import PlanTerms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from whyscan.reports.text_layout import Page
     from whyscan.table import Table
 
-T = TypeVar("T")
+Record = TypeVar("Record", bound=Struct)
 Code = TypeVar("Code", int, None)
 
 GATE_FAILED = 1
 _LONGEST = 1 << 26
 
 
-class TermArguments(TypedDict):
-    """How SQL is read and how deep the metadata is read: arguments of the facade."""
-
-    dialect: str
-    timezone: str
-    depth: str
-    full: bool
-    assume_no_nan: bool
-
-
-class StorageOptions(Struct, frozen=True, kw_only=True):
+class StorageOptions(Struct, frozen=True):
     """The options of `STORAGE`."""
 
     partition_types: tuple[str, ...]
@@ -51,37 +43,21 @@ class StorageOptions(Struct, frozen=True, kw_only=True):
     as_files: bool
 
 
-class VersionOptions(StorageOptions, frozen=True, kw_only=True):
-    """The options of `STORAGE` and `VERSION`."""
+class VersionOptions(Struct, frozen=True):
+    """The options of `VERSION`."""
 
     at_version: int | None
     at_snapshot: int | None
     as_of: str | None
     ref: str | None
 
-
-class QueryOptions(StorageOptions, frozen=True, kw_only=True):
-    """The options of `STORAGE` and `TERMS`."""
-
-    dialect: str
-    timezone: str
-    depth: str
-    full: bool
-    assume_no_nan: bool
+    def by_option(self) -> dict[str, object]:
+        """Return the values by the names of their options."""
+        return {f"--{name.replace('_', '-')}": value for name, value in asdict(self).items()}
 
 
-class TableOptions(VersionOptions, frozen=True, kw_only=True):
-    """The options of `STORAGE`, `VERSION` and `TERMS`."""
-
-    dialect: str
-    timezone: str
-    depth: str
-    full: bool
-    assume_no_nan: bool
-
-
-class GateOptions(TableOptions, frozen=True, kw_only=True):
-    """The options of `STORAGE`, `VERSION`, `TERMS` and `GATES`.
+class GateOptions(Struct, frozen=True):
+    """The options of `GATES`.
 
     A threshold is a pair: the name of a table, None for all that is read, and the number.
     """
@@ -99,17 +75,34 @@ class GateOptions(TableOptions, frozen=True, kw_only=True):
     update_baseline: bool
 
 
-def with_options(record: Callable[..., T]) -> Callable[[Callable[[T], Code]], Callable[..., Code]]:
-    """Make a click callback of a function that takes its options as one record."""
+GROUPS = frozenset({StorageOptions, VersionOptions, GateOptions, PlanTerms})
+"""Records of options that several commands share; `PlanTerms` has those of `TERMS`."""
 
-    def decorate(run: Callable[[T], Code]) -> Callable[..., Code]:
+
+def with_options(record: type[Record]) -> Callable[[Callable[[Record], Code]], Callable[..., Code]]:
+    """Make a click callback of a function that takes its options as one record.
+
+    A field of the record is an option, or one of `GROUPS`.
+    """
+
+    def decorate(run: Callable[[Record], Code]) -> Callable[..., Code]:
         @wraps(run)
-        def called(**arguments: object) -> Code:
-            return run(record(**arguments))
+        def called(**values: object) -> Code:
+            fields = {
+                field.name: _record(field.type, values)
+                if field.type in GROUPS
+                else values[field.name]
+                for field in structs.fields(record)
+            }
+            return run(record(**fields))
 
         return called
 
     return decorate
+
+
+def _record(group: type[Record], values: Mapping[str, object]) -> Record:
+    return group(**{name: values[name] for name in group.__struct_fields__ if name in values})
 
 
 def options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -141,7 +134,11 @@ PREDICATE = predicate(required=True)
 VERSION = options(
     click.option("--at-version", type=int, metavar="N", help="Read this version of a Delta table."),
     click.option(
-        "--at-snapshot", type=int, metavar="ID", help="Read this snapshot of an Iceberg table."
+        "--at-snapshot",
+        "--snapshot",
+        type=int,
+        metavar="ID",
+        help="Read this snapshot of an Iceberg table.",
     ),
     click.option(
         "--as-of", metavar="TIMESTAMP", help="Read the version at this time, in UTC by default."
@@ -203,6 +200,7 @@ STORAGE = options(
     ),
     click.option(
         "--option",
+        "--storage",
         "storage",
         multiple=True,
         metavar="KEY=VALUE",
@@ -254,7 +252,8 @@ class WithColumnsOfStatistics(click.Command):
 def asserted_statistics(arguments: GateOptions) -> bool | list[str]:
     """Return the columns that need statistics in every file; True means the predicate's."""
     if arguments.assert_stats_columns is not None:
-        names = [name for name in columns(arguments.assert_stats_columns) or () if name]
+        words = [name.strip() for name in arguments.assert_stats_columns.split(",")]
+        names = [word for word in words if word]
         if not names:
             raise UsageError("--assert-stats= names no column", hint="--assert-stats=a,b")
         return names
@@ -327,6 +326,13 @@ def form(*forms: str, about: str = "Write the report in this format.") -> Callab
     )
 
 
+def refuse(values: Mapping[str, object], *, beside: str, hint: str) -> None:
+    """Raise an error for the first of these options that has a value."""
+    for option, value in values.items():
+        if value not in {None, ()}:
+            raise UsageError(f"{option} does not go with {beside}", hint=hint)
+
+
 def read_predicate(predicate: str) -> str:
     """Return the text of the predicate: the argument itself, a file or standard input."""
     return _read(
@@ -372,42 +378,36 @@ def read_regular(path: Path) -> str:
 
 def columns(select: str | None) -> list[str] | None:
     """Return the columns that `--select` names; None for all."""
-    return None if select is None else [name.strip() for name in select.split(",")]
+    if select is None:
+        return None
+    names = [name.strip() for name in select.split(",")]
+    if not all(names):
+        raise UsageError(f"--select has an empty name: {select!r}", hint="write --select a,b")
+    return names
 
 
-def opened(places: str | Sequence[str], arguments: VersionOptions) -> Table:
+def opened(places: str | Sequence[str], version: VersionOptions, store: StorageOptions) -> Table:
     """Open the table at the version that the options name."""
     return open_table(
         places,
-        version=arguments.at_version,
-        snapshot=arguments.at_snapshot,
-        as_of=arguments.as_of,
-        ref=arguments.ref,
-        storage=storage(arguments),
-        partition_types=partition_types(arguments),
+        version=version.at_version,
+        snapshot=version.at_snapshot,
+        as_of=version.as_of,
+        ref=version.ref,
+        storage=storage(store),
+        partition_types=partition_types(store),
     )
 
 
-def terms(arguments: QueryOptions | TableOptions) -> TermArguments:
-    """Return how the predicate is read and how deep the metadata is read."""
-    return {
-        "dialect": arguments.dialect,
-        "timezone": arguments.timezone,
-        "depth": arguments.depth,
-        "full": arguments.full,
-        "assume_no_nan": arguments.assume_no_nan,
-    }
-
-
-def partition_types(arguments: StorageOptions) -> dict[str, str]:
+def partition_types(store: StorageOptions) -> dict[str, str]:
     """Return the types of Hive partition columns by column name."""
-    return pairs("--partition-type", arguments.partition_types)
+    return pairs("--partition-type", store.partition_types, "COLUMN=TYPE")
 
 
-def partition_types_of_tables(arguments: StorageOptions) -> dict[str, dict[str, str]]:
+def partition_types_of_tables(store: StorageOptions) -> dict[str, dict[str, str]]:
     """Return the types of `NAME.COLUMN=TYPE`, by table and column."""
     types: dict[str, dict[str, str]] = {}
-    for word, kind in partition_types(arguments).items():
+    for word, kind in partition_types(store).items():
         name, dot, column = word.rpartition(".")
         if not dot:
             raise UsageError(f"--partition-type takes NAME.COLUMN=TYPE, not {word}={kind}")
@@ -415,11 +415,11 @@ def partition_types_of_tables(arguments: StorageOptions) -> dict[str, dict[str, 
     return types
 
 
-def storage(arguments: StorageOptions) -> dict[str, str]:
+def storage(store: StorageOptions) -> dict[str, str]:
     """Return the storage options."""
-    cache = {"cache": "off"} if arguments.no_cache else {}
-    as_files = {"as_files": "on"} if arguments.as_files else {}
-    return pairs("--option", arguments.storage) | cache | as_files
+    cache = {"cache": "off"} if store.no_cache else {}
+    as_files = {"as_files": "on"} if store.as_files else {}
+    return pairs("--option", store.storage) | cache | as_files
 
 
 def deliver(render: Callable[[Page], str], output: Path | None) -> None:

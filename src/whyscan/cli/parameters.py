@@ -64,7 +64,7 @@ PERCENT = _Percent()
 SIZE = _Size()
 
 
-def pairs(option: str, words: Sequence[str]) -> dict[str, str]:
+def pairs(option: str, words: Sequence[str], form: str = "KEY=VALUE") -> dict[str, str]:
     """Return `KEY=VALUE` words as a mapping."""
     mapping: dict[str, str] = {}
     for word in words:
@@ -72,6 +72,6 @@ def pairs(option: str, words: Sequence[str]) -> dict[str, str]:
         if not equals or not key.strip():
             # A word of --option may be a secret.
             shown = "" if option == "--option" else f", not {word!r}"
-            raise UsageError(f"{option} takes KEY=VALUE{shown}")
+            raise UsageError(f"{option} takes {form}{shown}", hint=f"write {option} {form}")
         mapping[key.strip()] = value
     return mapping

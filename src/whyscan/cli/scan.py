@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from whyscan.cli import options, suggestions
 from whyscan.cli.output import atomic_file, silence
 from whyscan.cli.progress import Progress
 from whyscan.cli.startup import sigterm_as_interrupt
 from whyscan.errors import StorageError, UsageError
+from whyscan.table import plan_table
+from whyscan.terms import PlanTerms  # noqa: TC001 - msgspec reads the annotations of a record
 
 if TYPE_CHECKING:
     from whyscan.plans import Plan
@@ -22,7 +25,7 @@ PIPE = Path("-")
 FORMS = ("parquet", "csv", "arrow")
 
 
-class ScanArguments(options.TableOptions, frozen=True, kw_only=True):
+class ScanArguments(Struct, frozen=True):
     """The arguments and options of `scan`."""
 
     places: tuple[str, ...]
@@ -31,6 +34,9 @@ class ScanArguments(options.TableOptions, frozen=True, kw_only=True):
     output: Path
     form: str | None
     force: bool
+    version: options.VersionOptions
+    terms: PlanTerms
+    store: options.StorageOptions
 
 
 @click.command(short_help="Read the rows of a plan into a file.")
@@ -73,11 +79,9 @@ def scan(arguments: ScanArguments) -> None:
     predicate = arguments.predicate
     where = "true" if predicate is None else options.read_predicate(predicate)
     with sigterm_as_interrupt(), Progress() as progress:
-        table = options.opened(arguments.places, arguments)
+        table = options.opened(arguments.places, arguments.version, arguments.store)
         progress.watch(table.snapshot.traffic)
-        plan = table.plan(
-            where, select=options.columns(arguments.select), **options.terms(arguments)
-        )
+        plan = plan_table(table, where, options.columns(arguments.select), arguments.terms)
         _write(plan, form, arguments.output)
 
 

@@ -22,7 +22,9 @@ DOCUMENTS = {
 
 
 @click.command()
-@click.argument("document", type=click.Choice(list(DOCUMENTS)), default="report")
+@click.argument(
+    "document", type=click.Choice(list(DOCUMENTS)), default="report", metavar="[DOCUMENT]"
+)
 def schema(document: str) -> None:
     """Print the JSON Schema of a report, or of another DOCUMENT."""
     from whyscan.reports.schema import schema as schema_of

@@ -51,8 +51,7 @@ def spark_session(master: str | None, *, formats: bool = False) -> Iterator[Spar
 
     ENDING.wait()
     before = _running()
-    # Py4J logs an interrupted call with its traceback; the command prints one line for it.
-    logging.getLogger().addHandler(logging.NullHandler())
+    logging.getLogger().addFilter(_is_not_of_py4j)
     with sigterm_as_interrupt():
         with _first_interrupt_deferred():
             spark = session(master, formats=formats)
@@ -63,6 +62,14 @@ def spark_session(master: str | None, *, formats: bool = False) -> Iterator[Spar
                 ENDING.begin(spark)
             elif before is None:
                 spark.stop()
+
+
+def _is_not_of_py4j(record: logging.LogRecord) -> bool:
+    """Drop Py4J's traceback of an interrupted call; the command prints one line for it.
+
+    Py4J writes it to the root logger itself, where a filter does not see what other loggers write.
+    """
+    return record.module != "java_gateway"
 
 
 @contextmanager

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from whyscan.cli.explain import ExplainArguments
-    from whyscan.planning.plan.request import PlanTerms
+    from whyscan.cli.options import StorageOptions
     from whyscan.reports.text_layout import Page
     from whyscan.statements.records import StatementReport
 
@@ -32,10 +32,10 @@ VERSIONS = "the statement can say it: FROM t VERSION AS OF 3, or TIMESTAMP AS OF
 def explain_statement(arguments: ExplainArguments) -> int:
     """Report on a statement, check its gates, and return the exit code."""
     _refuse_single_table_options(arguments)
-    gates = gates_of_statement(arguments)
+    gates = gates_of_statement(arguments.gates)
     report = _report(options.read_statement(arguments.sql or ""), arguments).gated(gates)
-    if arguments.baseline is not None or arguments.update_baseline:
-        report = statement_against_baseline(report, arguments)
+    if arguments.gates.baseline is not None or arguments.gates.update_baseline:
+        report = statement_against_baseline(report, arguments.gates)
     if arguments.redact:
         report = report.redacted()
 
@@ -53,26 +53,17 @@ def _refuse_single_table_options(arguments: ExplainArguments) -> None:
         "-w": arguments.predicate,
         "--select": arguments.select,
     }
-    versions = {
-        "--at-version": arguments.at_version,
-        "--at-snapshot": arguments.at_snapshot,
-        "--as-of": arguments.as_of,
-        "--ref": arguments.ref,
-    }
-    for hint, values in ((TABLES, of_one_table), (VERSIONS, versions)):
-        for option, value in values.items():
-            if value not in {None, ()}:
-                raise UsageError(f"{option} does not go with --sql", hint=hint)
+    options.refuse(of_one_table, beside="--sql", hint=TABLES)
+    options.refuse(arguments.version.by_option(), beside="--sql", hint=VERSIONS)
 
 
 def _report(sql: str, arguments: ExplainArguments) -> StatementReport:
-    places = pairs("--table", arguments.tables)
-    lake = Lake(places, options.storage(arguments), _partition_types(arguments, places))
-    terms: PlanTerms = {
-        **options.terms(arguments),
-        "verbose": arguments.verbose,
-        "assert_stats": arguments.assert_stats or bool(arguments.assert_stats_of),
-    }
+    places = pairs("--table", arguments.tables, "NAME=URI")
+    storage = options.storage(arguments.store)
+    lake = Lake(places, storage, _partition_types(arguments.store, places))
+    gates = arguments.gates
+    asserted = gates.assert_stats or bool(gates.assert_stats_of)
+    terms = replace(arguments.terms, assert_stats=asserted)
     resolve = arguments.resolve_limit if arguments.resolve_joins else None
     with Progress() as progress:
         progress.watch(lake.traffic)
@@ -81,12 +72,10 @@ def _report(sql: str, arguments: ExplainArguments) -> StatementReport:
             return explain_lake(sql, lake, terms, resolve=resolve, spark=spark)
 
 
-def _partition_types(
-    arguments: ExplainArguments, tables: Iterable[str]
-) -> dict[str, dict[str, str]]:
+def _partition_types(store: StorageOptions, tables: Iterable[str]) -> dict[str, dict[str, str]]:
     """Return the types of `NAME.COLUMN=TYPE`, by table and column."""
     types: dict[str, dict[str, str]] = {name: {} for name in tables}
-    for word, kind in options.partition_types(arguments).items():
+    for word, kind in options.partition_types(store).items():
         name, _, column = word.rpartition(".")
         if name not in types:
             raise UsageError(

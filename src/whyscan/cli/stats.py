@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path  # noqa: TC003 - msgspec reads the annotations of a record
 
 import click
+from msgspec import Struct
 
 from whyscan.cli import options, suggestions
 from whyscan.cli.formats import FORMS, rendered
 from whyscan.cli.progress import Progress
 
 
-class StatsArguments(options.VersionOptions, frozen=True, kw_only=True):
+class StatsArguments(Struct, frozen=True):
     """The arguments and options of `stats`."""
 
     table: str
@@ -20,6 +21,8 @@ class StatsArguments(options.VersionOptions, frozen=True, kw_only=True):
     form: str
     redact: bool
     output: Path | None
+    version: options.VersionOptions
+    store: options.StorageOptions
 
 
 @click.command(short_help="Show which columns of a table prune, and how it is organised.")
@@ -38,7 +41,7 @@ def stats(arguments: StatsArguments) -> None:
     COLUMNs are those to measure, all by default. Nothing but metadata is read.
     """
     with Progress() as progress:
-        opened = options.opened(arguments.table, arguments)
+        opened = options.opened(arguments.table, arguments.version, arguments.store)
         progress.watch(opened.snapshot.traffic)
         table_stats = opened.stats(select=arguments.columns or None, full=arguments.full)
     if arguments.redact:

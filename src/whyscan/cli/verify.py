@@ -7,11 +7,13 @@ from pathlib import Path  # noqa: TC003 - msgspec reads the annotations of a rec
 from typing import TYPE_CHECKING, TypedDict
 
 import click
+from msgspec import Struct
 
 from whyscan.cli import options, suggestions
 from whyscan.cli.formats import FORMS, rendered
 from whyscan.cli.spark_session import MASTER, spark_session
 from whyscan.errors import UsageError
+from whyscan.terms import PlanTerms  # noqa: TC001 - msgspec reads the annotations of a record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +41,7 @@ class _VerifyOptions(TypedDict):
 WORKLOAD = "its queries name their tables and conditions; --table says where they are"
 
 
-class VerifyArguments(options.TableOptions, frozen=True, kw_only=True):
+class VerifyArguments(Struct, frozen=True):
     """The arguments and options of `verify`."""
 
     places: tuple[str, ...]
@@ -56,6 +58,9 @@ class VerifyArguments(options.TableOptions, frozen=True, kw_only=True):
     form: str
     redact: bool
     output: Path | None
+    version: options.VersionOptions
+    terms: PlanTerms
+    store: options.StorageOptions
 
 
 @click.command(short_help="Compare plans and statistics with the rows and real engines.")
@@ -149,7 +154,7 @@ def _check_names(arguments: VerifyArguments) -> None:
     from whyscan.predicate.syntax.parse import dialect_named
     from whyscan.spark.stages.verify.engines.matrix import named
 
-    dialect_named(arguments.dialect)
+    dialect_named(arguments.terms.dialect)
     named(arguments.engines)
 
 
@@ -162,7 +167,7 @@ def _of_table(arguments: VerifyArguments) -> Verification:
         option = "--table" if arguments.tables else "--sample"
         raise UsageError(f"{option} goes with --workload")
     texts = [options.read_predicate(word) for word in arguments.predicates]
-    table = options.opened(places, arguments)
+    table = options.opened(places, arguments.version, arguments.store)
     with spark_session(arguments.master, formats=table.format in LAKES) as spark:
         from whyscan.spark import verify as verified
 
@@ -171,7 +176,7 @@ def _of_table(arguments: VerifyArguments) -> Verification:
             spark,
             table,
             texts,
-            dialect=arguments.dialect,
+            dialect=arguments.terms.dialect,
             trino=arguments.trino,
             **_verify_options(arguments),
         )
@@ -181,16 +186,11 @@ def _of_workload(arguments: VerifyArguments) -> Verification:
     of_one_table = {
         "TABLE": arguments.places,
         "-w": arguments.predicates,
-        "--partition-type": arguments.partition_types,
+        "--partition-type": arguments.store.partition_types,
         "--trino": arguments.trino,
-        "--at-version": arguments.at_version,
-        "--at-snapshot": arguments.at_snapshot,
-        "--as-of": arguments.as_of,
-        "--ref": arguments.ref,
+        **arguments.version.by_option(),
     }
-    for option, value in of_one_table.items():
-        if value not in {None, ()}:
-            raise UsageError(f"{option} does not go with --workload", hint=WORKLOAD)
+    options.refuse(of_one_table, beside="--workload", hint=WORKLOAD)
     with spark_session(arguments.master, formats=True) as spark:
         from whyscan.spark import verify_workload
         from whyscan.spark.pinned_tables import column_types, pin_all
@@ -198,10 +198,12 @@ def _of_workload(arguments: VerifyArguments) -> Verification:
         from whyscan.spark.tables import sources
 
         _silence_spark_log(spark)
-        storage = options.storage(arguments)
+        storage = options.storage(arguments.store)
         tables = sources(arguments.tables, storage)
         types = column_types(pin_all(tables))
-        workload = read_workload(arguments.logs, arguments.dialect, storage=storage, types=types)
+        workload = read_workload(
+            arguments.logs, arguments.terms.dialect, storage=storage, types=types
+        )
         return verify_workload(
             spark, workload, tables, sample=arguments.sample, **_verify_options(arguments)
         )
@@ -213,10 +215,10 @@ def _verify_options(arguments: VerifyArguments) -> _VerifyOptions:
         "files": arguments.files,
         "engines": arguments.engines or None,
         "duckdb_python": arguments.duckdb_python,
-        "timezone": arguments.timezone,
-        "depth": arguments.depth,
-        "full": arguments.full,
-        "assume_no_nan": arguments.assume_no_nan,
+        "timezone": arguments.terms.timezone,
+        "depth": arguments.terms.depth,
+        "full": arguments.terms.full,
+        "assume_no_nan": arguments.terms.assume_no_nan,
     }
 
 

@@ -32,6 +32,7 @@ from whyscan.scan.reader import read_portion
 from whyscan.tables.sizes import parse_size
 from whyscan.tables.storage.environment import with_variables
 from whyscan.tables.time_travel import Travel, moment
+from whyscan.terms import PlanTerms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import StructType
 
-    from whyscan.planning.plan.request import PlanTerms
     from whyscan.planning.plan.scan_plan import Evidence, ScanPlan
 
 NAME = "whyscan"
@@ -166,11 +166,11 @@ class LoadOptions(Struct, frozen=True):
             _places(options),
             options.get("predicate", "true"),
             _columns(options.get("columns")),
-            {
-                "dialect": options.get("dialect", "spark"),
-                "timezone": options.get("timezone", "UTC"),
-                "depth": options.get("depth", "auto"),
-            },
+            PlanTerms(
+                options.get("dialect", "spark"),
+                options.get("timezone", "UTC"),
+                options.get("depth", "auto"),
+            ),
             Travel(
                 _number(options, "version"),
                 _number(options, "snapshot"),

@@ -22,6 +22,7 @@ from whyscan.spark.planning import PartResult, Work, answer, explain_parts, plan
 from whyscan.statements.explain import explain_statement
 from whyscan.statements.sql.table_names import Catalogue
 from whyscan.tables.parts import parts
+from whyscan.terms import PlanTerms
 from whyscan.tree.types import (
     BooleanType,
     DateType,
@@ -94,7 +95,7 @@ def comparable(document: Mapping[str, Any]) -> dict[str, Any]:
 def in_one(snapshot: Snapshot, predicate: str, **question: Any) -> dict[str, Any]:
     """The document of one process."""
     columns = question.pop("columns", None)
-    bound, options = bind_request(snapshot, predicate, columns, question)
+    bound, options = bind_request(snapshot, predicate, columns, PlanTerms(**question))
     plan = make_plan(snapshot, bound, options)
     report = make_report(plan, verbose=question.get("verbose", False))
     return comparable(report.to_dict())
@@ -103,7 +104,7 @@ def in_one(snapshot: Snapshot, predicate: str, **question: Any) -> dict[str, Any
 def in_parts(run: Any, snapshot: Snapshot, predicate: str, **question: Any) -> dict[str, Any]:
     """The document of many, each of which `run` asks."""
     columns = question.pop("columns", None)
-    bound, options = bind_request(snapshot, predicate, columns, question)
+    bound, options = bind_request(snapshot, predicate, columns, PlanTerms(**question))
     planned = planned_by(run, snapshot, bound, options)
     report = explain_parts(planned, verbose=question.get("verbose", False))
     return comparable(report.to_dict())

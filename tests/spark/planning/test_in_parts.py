@@ -35,6 +35,7 @@ from whyscan.reports.tally import CommonFacts, Tally
 from whyscan.spark.planning import DistributedPlan, planned_by
 from whyscan.tables import open_snapshot
 from whyscan.tables.parts import parts
+from whyscan.terms import PlanTerms
 from whyscan.tree.types import DATE, DOUBLE, INT, STRING
 from whyscan.tree.zones import zone
 
@@ -215,7 +216,7 @@ SPECS = [
 
 def test_a_function_is_run_on_every_partition_value_or_on_none(two_specs):
     """Where files of an old spec have no value to run it on, it is interpreted everywhere."""
-    bound, options = bind_request(two_specs, "md5(country) = 'a'", None, {})
+    bound, options = bind_request(two_specs, "md5(country) = 'a'", None, PlanTerms())
     some = [make_plan(part, bound, options) for part in parts(two_specs, 1)]
     facts = sum((TableFacts.of(plan) for plan in some[1:]), TableFacts.of(some[0]))
     assert facts.ran == facts.never_run == {0}
@@ -238,7 +239,7 @@ def test_a_part_of_letters_beyond_ascii_leaves_the_others_to_be_run(tmp_path):
 
 
 def test_sums_do_not_depend_on_how_parts_are_put_together(events):
-    bound, options = bind_request(events, EVENTS[4], None, {})
+    bound, options = bind_request(events, EVENTS[4], None, PlanTerms())
     common = CommonFacts.of(make_plan(events, bound, options))
     tallies = [Tally.of(make_plan(p, bound, options), common) for p in pieces(events, 9)]
     first, *rest = tallies
@@ -248,7 +249,7 @@ def test_sums_do_not_depend_on_how_parts_are_put_together(events):
 
 
 def test_files_to_read_and_their_summary(events):
-    bound, options = bind_request(events, EVENTS[2], None, {})
+    bound, options = bind_request(events, EVENTS[2], None, PlanTerms())
     plan = make_plan(events, bound, options)
     planned = planned_by(in_this_process(events, pieces(events, 8)), events, bound, options)
     assert planned.files == plan.files
@@ -278,7 +279,7 @@ def test_what_is_asked_of_one_run_is_no_answer_to_another(events):
 
 
 def test_the_effort_is_that_of_all_parts(hive):
-    bound, options = bind_request(hive, "x > 0", None, {})
+    bound, options = bind_request(hive, "x > 0", None, PlanTerms())
     planned = planned_by(in_this_process(hive, parts(hive, 4)), hive, bound, options)
     before = planned.traffic().objects
     assert before > hive.traffic().objects

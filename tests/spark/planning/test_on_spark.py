@@ -19,6 +19,7 @@ from whyscan.planning.plan.planner import make_plan
 from whyscan.planning.plan.request import bind_request
 from whyscan.spark.planning import explain_parts, plan_parts
 from whyscan.tables.parts import parts
+from whyscan.terms import PlanTerms
 from whyscan.tree.zones import zone
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
@@ -54,7 +55,7 @@ def iceberg(spark, tmp_path_factory):
 
 
 def in_parts(spark, table, predicate, files_each=2, **question):
-    bound, options = bind_request(table.snapshot, predicate, None, question)
+    bound, options = bind_request(table.snapshot, predicate, None, PlanTerms(**question))
     planned = plan_parts(spark, table.snapshot, bound, options, files_each=files_each)
     return explain_parts(planned, verbose=question.get("verbose", False))
 
@@ -113,7 +114,7 @@ def test_the_plan_has_the_same_files(spark, hive):
 
 
 def test_files_to_read_come_from_the_executors(spark, hive):
-    bound, options = bind_request(hive.snapshot, "x > 30", None, {})
+    bound, options = bind_request(hive.snapshot, "x > 30", None, PlanTerms())
     planned = plan_parts(spark, hive.snapshot, bound, options, files_each=2)
     plan = make_plan(hive.snapshot, bound, options)
     assert planned.files == plan.files
@@ -141,7 +142,7 @@ def test_a_worker_that_is_killed_is_asked_again(spark, hive, tmp_path):
             os._exit(9)
         return plan.evidence.files.count
 
-    bound, options = bind_request(hive.snapshot, "x > 30", None, {})
+    bound, options = bind_request(hive.snapshot, "x > 30", None, PlanTerms())
     planned = plan_parts(spark, hive.snapshot, bound, options, files_each=3)
     assert planned.each(dies_once) == [3, 3, 3]
     assert Path(mark).exists()
@@ -151,7 +152,7 @@ def test_a_worker_that_always_dies_is_one_line(spark, hive):
     def dies(plan):
         os._exit(9)
 
-    bound, options = bind_request(hive.snapshot, "x > 30", None, {})
+    bound, options = bind_request(hive.snapshot, "x > 30", None, PlanTerms())
     planned = plan_parts(spark, hive.snapshot, bound, options, files_each=9)
     with pytest.raises(WhyscanError, match="worker exited unexpectedly") as caught:
         planned.each(dies)

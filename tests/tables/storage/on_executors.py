@@ -19,6 +19,7 @@ import whyscan
 import whyscan.spark
 from whyscan.planning.plan.request import bind_request
 from whyscan.spark.planning import explain_parts, plan_parts
+from whyscan.terms import PlanTerms
 
 FRESH = {"cache": "off"}
 """What the driver has read would open the table for workers of the same machine."""
@@ -63,7 +64,7 @@ def names_of_keys(batches):
 
 def one_table(spark, uri, question, shown):
     table = whyscan.open(uri, storage=FRESH)
-    bound, options = bind_request(table.snapshot, question, None, {})
+    bound, options = bind_request(table.snapshot, question, None, PlanTerms())
     parted = plan_parts(spark, table.snapshot, bound, options, files_each=2)
     whyscan.spark.register(spark)
     rows = spark.read.format("whyscan").options(predicate=question, **{"option.cache": "off"})

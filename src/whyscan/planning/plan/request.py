@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from itertools import islice
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -20,28 +20,11 @@ if TYPE_CHECKING:
 
     from whyscan.predicate.binding.names import SchemaColumns
     from whyscan.tables.snapshot import Snapshot
+    from whyscan.terms import PlanTerms
     from whyscan.tree.nodes import Path, Predicate
     from whyscan.tree.types import Field
 
 _COLUMNS_IN_A_HINT = 100
-
-
-class PlanTerms(TypedDict, total=False):
-    """How a predicate is read, and how deep the metadata is read.
-
-    The defaults are those of the command line. `depth` is `files`, `row-groups` or `auto`.
-    `verbose` is for a report that lists every live file: every manifest is opened. `assert_stats`
-    names columns and counts the files of the snapshot that have no statistics for them; True means
-    the columns of the predicate, or all columns if the predicate names none.
-    """
-
-    dialect: str
-    timezone: str
-    depth: str
-    full: bool
-    assume_no_nan: bool
-    verbose: bool
-    assert_stats: bool | Sequence[str]
 
 
 def bind_request(
@@ -51,16 +34,15 @@ def bind_request(
     projection = None if columns is None else projection_of(columns, snapshot)
     options = replace(options_of(terms), projection=projection)
     predicate = _bound(text, snapshot, session_of(terms))
-    asserted = terms.get("assert_stats", False)
-    if asserted is not False:
+    if terms.assert_stats is not False:
         # A file that is not looked at may lack statistics.
-        complete = _complete(asserted, predicate, snapshot)
+        complete = _complete(terms.assert_stats, predicate, snapshot)
         options = replace(options, complete=complete, full=True)
     return predicate, options
 
 
 def _complete(
-    asserted: bool | Sequence[str],  # noqa: FBT001 - a value of a mapping
+    asserted: bool | Sequence[str],  # noqa: FBT001 - a field of the terms
     predicate: Predicate,
     snapshot: Snapshot,
 ) -> tuple[Column, ...]:
@@ -112,16 +94,16 @@ def _leaves(fields: Sequence[Field], above: Path = ()) -> Iterator[Column]:
 def options_of(terms: PlanTerms) -> Options:
     """The planner's options, without a projection."""
     return Options(
-        depth=_depth(terms.get("depth", Depth.AUTO.value)),
-        full=terms.get("full", False),
-        every_manifest=terms.get("verbose", False),
-        assume_no_nan=terms.get("assume_no_nan", False),
+        depth=_depth(terms.depth),
+        full=terms.full,
+        every_manifest=terms.verbose,
+        assume_no_nan=terms.assume_no_nan,
     )
 
 
 def session_of(terms: PlanTerms) -> Session:
     """The dialect and time zone in which SQL is read."""
-    return Session(terms.get("dialect", "spark"), terms.get("timezone", "UTC"))
+    return Session(terms.dialect, terms.timezone)
 
 
 def _bound(text: str, snapshot: Snapshot, session: Session) -> Predicate:

@@ -27,6 +27,7 @@ from whyscan.statements.scans import EVERYTHING
 from whyscan.tables import open_snapshot
 from whyscan.tables.storage.enclosing_tables import OPTION as AS_FILES
 from whyscan.tables.time_travel import Travel
+from whyscan.terms import PlanTerms
 from whyscan.tree.nodes import Column, Conjunct, IsNull, Not, Opaque, Predicate, columns_of
 from whyscan.tree.rendering import to_sql
 from whyscan.tree.zones import zone
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from whyscan.planning.plan.request import PlanTerms
     from whyscan.spark.plans.catalyst import PlanScan
     from whyscan.tables.snapshot import Snapshot
 
@@ -116,7 +116,7 @@ class _FrameOptions(Struct, frozen=True):
 
     @property
     def terms(self) -> PlanTerms:
-        return {"timezone": self.timezone, "depth": self.depth, "verbose": self.verbose}
+        return PlanTerms(timezone=self.timezone, depth=self.depth, verbose=self.verbose)
 
 
 def _scan(plan_scan: PlanScan, snapshot: Snapshot, frame_options: _FrameOptions) -> ScanReport:

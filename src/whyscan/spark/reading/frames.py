@@ -24,6 +24,7 @@ from whyscan.tables import open_snapshot
 from whyscan.tables.storage.enclosing_tables import OPTION as AS_FILES
 from whyscan.tables.storage.environment import variables_to_pass_on
 from whyscan.tables.time_travel import Travel, moment
+from whyscan.terms import PlanTerms
 from whyscan.tree.types import (
     BinaryType,
     BooleanType,
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-    from whyscan.planning.plan.request import PlanTerms
     from whyscan.planning.plan.scan_plan import ScanPlan
     from whyscan.scan.plan_portions import Portion
     from whyscan.spark.jobs import Batches, Task
@@ -115,7 +115,7 @@ def read(
     options = {**storage, AS_FILES: "on"} if as_files else storage
     table = open_snapshot(locations, {}, options, travel)
     zone = spark.conf.get("spark.sql.session.timeZone") or "UTC"
-    terms: PlanTerms = {"timezone": zone, "depth": depth}
+    terms = PlanTerms(timezone=zone, depth=depth)
     return to_spark(make_plan(table, *bind_request(table, where, select, terms)), spark)
 
 

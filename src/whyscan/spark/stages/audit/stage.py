@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, msgpack
 from msgspec.structs import replace
 
-from whyscan.planning.plan.request import PlanTerms, options_of
+from whyscan.planning.plan.request import options_of
 from whyscan.reports.words import counted
 from whyscan.spark.jobs import TASKS_A_CORE, mapped, ran, work_frame
 from whyscan.spark.pinned_tables import pin_all
@@ -32,6 +32,7 @@ from whyscan.spark.stages.audit.report import Audit, AuditRun
 from whyscan.spark.stages.audit.totals import query_lines, table_totals
 from whyscan.spark.stages.workload.query import Unparsed
 from whyscan.spark.tables import NamedTable, canonical_uri
+from whyscan.terms import PlanTerms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

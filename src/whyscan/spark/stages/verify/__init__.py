@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from whyscan.reports.masked_records import masked
 from whyscan.spark.stages.verify.result import Verification
+from whyscan.terms import PlanTerms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,7 +65,7 @@ def verify(
     else:
         snapshot = table.snapshot
     settings = VerifySettings(
-        terms={"timezone": timezone, "depth": depth, "full": full, "assume_no_nan": assume_no_nan},
+        terms=PlanTerms(timezone=timezone, depth=depth, full=full, assume_no_nan=assume_no_nan),
         columns=tuple(select),
         at_most_files=files,
         engines=_engines(engines),
@@ -101,7 +102,7 @@ def verify_workload(
     from whyscan.spark.stages.verify.workload import verify_workload
 
     settings = VerifySettings(
-        terms={"timezone": timezone, "depth": depth, "full": full, "assume_no_nan": assume_no_nan},
+        terms=PlanTerms(timezone=timezone, depth=depth, full=full, assume_no_nan=assume_no_nan),
         columns=tuple(select),
         at_most_files=files,
         engines=_engines(engines),

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.errors import WhyscanError
-from whyscan.planning.plan.request import PlanTerms, bind_request
+from whyscan.planning.plan.request import bind_request
 from whyscan.tables.parquet.metadata_columns import FILE_PATH
 from whyscan.tree.nodes import (
     And,
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
     from whyscan.planning.plan.scan_plan import Options
     from whyscan.tables.snapshot import Snapshot
+    from whyscan.terms import PlanTerms
     from whyscan.tree.nodes import Expression, Path, Predicate
     from whyscan.tree.types import Field, Type
 
@@ -88,9 +89,7 @@ def questions(
 def _question(snapshot: Snapshot, condition: PredicateText, terms: PlanTerms) -> CheckedPredicate:
     text, dialect = condition.text, condition.dialect
     try:
-        dialect_terms = PlanTerms(**terms)
-        dialect_terms["dialect"] = dialect
-        predicate, options = bind_request(snapshot, text, (), dialect_terms)
+        predicate, options = bind_request(snapshot, text, (), replace(terms, dialect=dialect))
         for column in predicate.columns():
             if (why := _why_not_comparable(column)) is not None:
                 return CheckedPredicate(text, dialect, why=why)

@@ -12,7 +12,6 @@ from msgspec import Struct, field
 from whyscan.errors import CorruptFile, UsageError, WhyscanError
 from whyscan.planning.plan.matching_rows import group_rows
 from whyscan.planning.plan.planner import make_plan, total
-from whyscan.planning.plan.request import PlanTerms
 from whyscan.reports.levels import rows_matched
 from whyscan.spark.stages.verify import lies, native_reader, recorded, verdicts
 from whyscan.spark.stages.verify.conditions import CheckedPredicate, measured, questions
@@ -21,6 +20,7 @@ from whyscan.spark.stages.verify.engines.engine import Target
 from whyscan.spark.stages.verify.engines.matrix import fitting, matrix
 from whyscan.spark.stages.verify.result import NativeRows, PlanCounts, PredicateProof, TableProof
 from whyscan.spark.stages.verify.truth import terms
+from whyscan.terms import PlanTerms
 from whyscan.tree.zones import zone
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class VerifySettings(Struct, frozen=True):
     compare with, None for all that read the format; `duckdb_python` and `trino` are their options.
     """
 
-    terms: PlanTerms = field(default_factory=PlanTerms)
+    terms: PlanTerms = PlanTerms()
     columns: tuple[str, ...] = ()
     at_most_files: int | None = None
     engines: tuple[str, ...] | None = None
@@ -53,7 +53,7 @@ class VerifySettings(Struct, frozen=True):
 
     @property
     def timezone(self) -> str:
-        return str(self.terms.get("timezone", "UTC"))
+        return self.terms.timezone
 
 
 def prove(

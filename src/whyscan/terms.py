@@ -1,0 +1,32 @@
+"""The terms of a plan: how a predicate is read, and how deep the metadata is read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class PlanTerms(Struct, frozen=True):
+    """How a predicate is read, and how deep the metadata is read.
+
+    The defaults are those of the command line and of the Python functions.
+    """
+
+    dialect: str = "spark"
+    timezone: str = "UTC"
+    depth: str = "auto"
+    """The deepest level that is checked: `files`, `row-groups` or `auto`."""
+    full: bool = False
+    """All metadata is opened, so that every number is exact."""
+    assume_no_nan: bool = False
+    verbose: bool = False
+    """Every manifest is opened, for a report that lists every live file."""
+    assert_stats: bool | Sequence[str] = False
+    """Columns: the files of the snapshot that lack statistics of them are counted.
+
+    True means the columns of the predicate, or all columns if the predicate names none.
+    """
