@@ -99,7 +99,10 @@ def write_lake(folder: Path, *, force: bool) -> None:
         write_archive(folder / "archive")
         (folder / QUERIES).write_text(LOG, "utf-8")
     except OSError as error:
-        raise StorageError(f"cannot write the demo to {folder}: {error.strerror}") from error
+        raise StorageError(
+            f"cannot write the demo to {folder}: {error.strerror}",
+            hint="name another folder: whyscan demo FOLDER",
+        ) from error
 
 
 def _prepare_folder(folder: Path, *, force: bool) -> None:

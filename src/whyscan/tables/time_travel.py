@@ -34,7 +34,9 @@ class Travel(Struct, frozen=True):
         for way in self.ways():
             if way not in allowed:
                 hint = (
-                    f"they take {', '.join(allowed)}" if allowed else "they have one version: now"
+                    f"name it by {' or '.join(allowed)}"
+                    if allowed
+                    else "they keep only their newest state"
                 )
                 raise UsageError(f"{format_name} tables have no {way}", hint=hint)
 

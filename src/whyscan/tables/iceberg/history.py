@@ -65,7 +65,7 @@ def _snapshots(metadata: TableMetadata) -> str:
     if not records:
         return "the table has no snapshots"
     shown = ", ".join(f"{r.id} ({_shown(r.timestamp_ms)})" for r in records[-_FEW:])
-    return f"the newest are {shown}" if len(records) > _FEW else f"there are {shown}"
+    return f"the newest are {shown}" if len(records) > _FEW else f"its snapshots: {shown}"
 
 
 def _shown(milliseconds: int) -> str:
@@ -82,7 +82,11 @@ def _referenced(metadata: TableMetadata, name: str) -> ChosenSnapshot:
     if reference is None:
         names = sorted({MAIN, *metadata.refs})
         near = difflib.get_close_matches(name, names, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names[:_FEW])}"
+        hint = (
+            f"did you mean {near[0]}?"
+            if near
+            else f"its branches and tags: {', '.join(names[:_FEW])}"
+        )
         raise TableError(f"there is no branch or tag {name!r}", hint=hint)
     record = _recorded(metadata, reference.snapshot)
     return (

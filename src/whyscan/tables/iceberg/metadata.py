@@ -138,7 +138,8 @@ def _document(path: str, data: bytes) -> dict[str, Any]:
         text = _inflate(path, data) if data.startswith(GZIP) else data
         document = read_json(text, path)
     except (ValueError, RecursionError, zlib.error, gzip.BadGzipFile, EOFError) as error:
-        raise CorruptFile(path, f"it is not JSON: {error}") from None
+        hint = "an older metadata.json of the table can be named instead"
+        raise CorruptFile(path, f"it is not JSON: {error}", hint=hint) from None
     if not isinstance(document, dict):
         raise CorruptFile(path, "it is not a JSON object")
     return document

@@ -22,6 +22,7 @@ LARGEST_FOOTER = 1 << 28
 # In an object store a second request costs more than bytes; on disk bytes cost more.
 REMOTE_TAIL = 1 << 16
 LOCAL_TAIL = 1 << 14
+NOT_PARQUET = "name the Parquet files by a glob: FOLDER/**/*.parquet"
 
 
 class Footer(Struct, frozen=True):
@@ -37,7 +38,9 @@ def read_footers(store: Store, paths: Sequence[str], sizes: Sequence[int]) -> It
     ranges = []
     for path, size in zip(paths, sizes, strict=True):
         if size < len(MAGIC) + ENDING:
-            raise CorruptFile(store.shown(path), f"{size} bytes are no Parquet file")
+            raise CorruptFile(
+                store.shown(path), f"{size} bytes are no Parquet file", hint=NOT_PARQUET
+            )
         ranges.append(ByteRange(path, max(size - tail, 0), min(tail, size)))
     for piece, end in zip(ranges, store.read_many(ranges, _without_data), strict=True):
         yield Footer(store.shown(piece.path), _footer(store, piece, memoryview(end)))
@@ -55,9 +58,7 @@ def _footer(store: Store, piece: ByteRange, end: memoryview) -> bytes:
     if magic == ENCRYPTED_MAGIC:
         raise CorruptFile(where, "its footer is encrypted")
     if magic != MAGIC:
-        raise CorruptFile(
-            where, "it is no Parquet file", hint="name the files by a glob: FOLDER/**/*.parquet"
-        )
+        raise CorruptFile(where, "it is no Parquet file", hint=NOT_PARQUET)
     size = piece.start + piece.length
     length = int.from_bytes(end[-ENDING:-4], "little")
     if length > min(size - ENDING - len(MAGIC), LARGEST_FOOTER):

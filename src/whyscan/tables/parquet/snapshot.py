@@ -193,6 +193,12 @@ def open_parquet(
     data = pc.and_(pc.greater(objects["size"], 0), partitioned.keys.folder.is_valid())
     at = pc.indices_nonzero(data).cast(pa.int64())
     if not len(at):
+        if objects.num_rows and not pc.max(objects["size"]).as_py():
+            one = store.shown(objects["path"][0].as_py()) if objects.num_rows == 1 else None
+            raise TableError(
+                f"every Parquet file of {store.uri} is empty" if one is None else f"{one} is empty",
+                hint="a file of 0 bytes is what a failed writer leaves; Spark skips it, too",
+            )
         raise TableError(
             f"{store.uri} holds no Parquet files",
             hint="names that begin with _ or . are not data; name the folder above the files",

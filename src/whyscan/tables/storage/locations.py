@@ -49,6 +49,9 @@ _HOST_IN_CONTAINER = re.compile(r"(?:[\w.$-]+@)?[\w.-]*(?::\d+)?")
 _QUERY = re.compile(r"\?[\w.-]+=")
 
 
+KINDS_OF_TABLE = (
+    "a table is a folder, a metadata.json, a Parquet file, a quoted glob or catalog.namespace.table"
+)
 _SHOWN = 5
 _LOOKED_AT = 200
 _DEEPEST = 2
@@ -92,6 +95,11 @@ def find(
         for listing, location in zip(listed, locations, strict=True)
     ]
     objects = pa.concat_tables(matching)
+    if not objects.num_rows and any(location.pattern is not None for location in locations):
+        raise TableError(
+            f"no file matches {' '.join(named)}",
+            hint="* matches a part of one name, ** matches folders of any depth",
+        )
     if len(matching) > 1:
         objects = _distinct(objects)
     located = LocatedObjects(store, objects.sort_by("path").combine_chunks())
@@ -148,7 +156,7 @@ def recorded_folder(location: str, options: Mapping[str, Any]) -> Store:
 def parse(text: str) -> Location:
     """Parse a path or an address."""
     if not text.strip():
-        raise UsageError("an empty path names no table")
+        raise UsageError("an empty path names no table", hint=KINDS_OF_TABLE)
     if text.startswith("file:/"):
         # Java and Spark write `file:/lake/t`.
         return _local(unquote(text.removeprefix("file:").removeprefix("//")))
@@ -157,6 +165,8 @@ def parse(text: str) -> Location:
         return _local(str(Path(text).expanduser()))
     scheme, _, rest = text.partition("://")
     host, _, path = rest.partition("/")
+    if not host:
+        raise UsageError(f"{text} names no bucket or host", hint=f"write {scheme}://NAME/PATH")
     if _names_secrets(scheme.lower(), host, path):
         raise UsageError(
             f"a {scheme.lower()}:// address was named together with credentials",
@@ -264,7 +274,7 @@ def _require_folder(path: str) -> None:
     similar = difflib.get_close_matches(folder.name, siblings, n=1)
     raise TableError(
         f"there is no {path}",
-        hint=f"did you mean {folder.parent / similar[0]}?" if similar else None,
+        hint=f"did you mean {folder.parent / similar[0]}?" if similar else KINDS_OF_TABLE,
     )
 
 
@@ -272,7 +282,7 @@ def _list(store: Store, location: Location, under: str, enter: Callable[[str], b
     if _is_file(location):
         listing = store.find(under)
         if not listing.num_rows:
-            raise TableError(f"there is no {store.shown(under)}")
+            raise TableError(f"there is no {store.shown(under)}", hint=KINDS_OF_TABLE)
         return listing
     if store.folder is not None:
         _require_folder(location.path)

@@ -40,6 +40,7 @@ _STATUS_REASONS = {
     HTTPStatus.METHOD_NOT_ALLOWED: "the server does not list folders",
 }
 _NO_CREDENTIALS = "no credentials were found"
+_SILENT = "the store did not answer"
 _DENIALS = frozenset(
     {
         "permission denied",
@@ -55,6 +56,7 @@ _HINTS = {
         "set the cloud's environment variables or a profile; "
         "--option skip_signature=true for a public bucket"
     ),
+    _SILENT: "check the address, the network and --option endpoint=URL",
     "permission denied": "check the credentials; --option skip_signature=true asks without any",
 }
 
@@ -89,7 +91,7 @@ def _reason(error: Exception) -> str:
     if reason := _REASONS.get(type(error).__name__):
         return reason
     status = _STATUS.search(message)
-    return "the store did not answer" if status is None else _status(int(status[1]))
+    return _SILENT if status is None else _status(int(status[1]))
 
 
 def _status(code: int) -> str:
