@@ -80,7 +80,7 @@ WRONG = {
     "a predicate beside it": (("-w", "a = 1"), "-w does not go with --sql"),
     "columns beside it": (("-s", "a"), "--select does not go with --sql"),
     "a version beside it": (("--at-version", "0"), "VERSION AS OF"),
-    "a table without its place": (("--table", "users"), "--table takes KEY=VALUE"),
+    "a table without its place": (("--table", "users"), "--table takes NAME=URI"),
     "a gate for nobody": (("--max-files", "lines=3"), "which the statement does not scan"),
     "a gate without its name": (("--max-files", "=3"), "no name before its ="),
     "a gate of no number": (("--max-files", "users=many"), "many"),

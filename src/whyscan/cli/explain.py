@@ -126,19 +126,19 @@ def explain(arguments: ExplainArguments) -> int:
 
     Exit codes: 0 fine, 1 a gate failed, 2 wrong usage, 3 could not evaluate.
     """
-    places, predicate = arguments.places, arguments.predicate
-    start_duckdb(places)
+    start_duckdb(arguments.places)
     if arguments.master is not None and not arguments.on_spark:
-        raise UsageError("--master goes with --spark")
-    if arguments.sql is not None:
-        from whyscan.cli.statement import explain_statement
+        raise UsageError("--master goes with --spark", hint="add --spark, or leave it out")
+    if arguments.sql is None:
+        return _explain_table(arguments)
+    from whyscan.cli.statement import explain_statement
 
-        if arguments.gates.assert_stats_columns is not None:
-            raise UsageError(
-                "--assert-stats=COLUMNS goes with one TABLE",
-                hint="with --sql, --assert-stats checks the columns that each scan is filtered by",
-            )
-        return explain_statement(arguments)
+    return explain_statement(arguments)
+
+
+def _explain_table(arguments: ExplainArguments) -> int:
+    """Report on one table, check its gates, and return the exit code."""
+    places, predicate = arguments.places, arguments.predicate
     asserted = options.asserted_statistics(arguments.gates)
     if predicate is None and asserted:
         predicate = EVERY_ROW

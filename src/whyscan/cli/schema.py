@@ -26,7 +26,10 @@ DOCUMENTS = {
     "document", type=click.Choice(list(DOCUMENTS)), default="report", metavar="[DOCUMENT]"
 )
 def schema(document: str) -> None:
-    """Print the JSON Schema of a report, or of another DOCUMENT."""
+    """Print the JSON Schema of a document.
+
+    DOCUMENT is report (the default), statement, diff, stats, inventory, audit or verify.
+    """
     from whyscan.reports.schema import schema as schema_of
 
     module, _, name = DOCUMENTS[document].rpartition(".")

@@ -48,6 +48,11 @@ def explain_statement(arguments: ExplainArguments) -> int:
 
 def _refuse_single_table_options(arguments: ExplainArguments) -> None:
     """Refuse options that are for one table only."""
+    if arguments.gates.assert_stats_columns is not None:
+        raise UsageError(
+            "--assert-stats=COLUMNS goes with one TABLE",
+            hint="with --sql, --assert-stats checks the columns that each scan is filtered by",
+        )
     of_one_table = {
         "TABLE": arguments.places,
         "-w": arguments.predicate,

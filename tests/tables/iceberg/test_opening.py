@@ -62,7 +62,7 @@ def test_a_version_has_its_files_and_its_schema(history, travel, files, column, 
 WRONG = [
     ({"snapshot": 9}, "there is no snapshot 9", "its snapshots: 1 "),
     ({"ref": "relase"}, "no branch or tag 'relase'", "did you mean release"),
-    ({"ref": "zzz"}, "no branch or tag 'zzz'", "there are audit, main, release"),
+    ({"ref": "zzz"}, "no branch or tag 'zzz'", "its branches and tags: audit, main, release"),
     ({"as_of": 999_999}, "no snapshot at 1970-01-01 00:00:00.999", "begins 1970-01-01 00:00:01"),
 ]
 
