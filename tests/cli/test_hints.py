@@ -96,8 +96,10 @@ MISTAKES = {
         ("schema", "reprot"),
         (
             2,
-            "Invalid value for '[DOCUMENT]': 'reprot' is not one of 'report', 'statement', 'diff', "
-            "'stats', 'inventory', 'audit', 'verify'.",
+            (
+                "Invalid value for '[DOCUMENT]': 'reprot' is not one of 'report', 'statement', 'diff', "
+                "'stats', 'inventory', 'audit', 'verify'."
+            ),
             "whyscan schema --help shows what there is",
         ),
     ),
@@ -130,8 +132,10 @@ MISTAKES = {
         (
             2,
             "an empty path names no table",
-            "a table is a folder, a metadata.json, a Parquet file, a quoted glob or "
-            "catalog.namespace.table",
+            (
+                "a table is a folder, a metadata.json, a Parquet file, a quoted glob or "
+                "catalog.namespace.table"
+            ),
         ),
     ),
 }
@@ -149,8 +153,10 @@ FILES = {
     "no file": (
         ("", b""),
         "there is no {path}",
-        "a table is a folder, a metadata.json, a Parquet file, a quoted glob or "
-        "catalog.namespace.table",
+        (
+            "a table is a folder, a metadata.json, a Parquet file, a quoted glob or "
+            "catalog.namespace.table"
+        ),
     ),
 }
 
