@@ -97,8 +97,8 @@ MISTAKES = {
         (
             2,
             (
-                "Invalid value for '[DOCUMENT]': 'reprot' is not one of 'report', 'statement', 'diff', "
-                "'stats', 'inventory', 'audit', 'verify'."
+                "Invalid value for '[DOCUMENT]': 'reprot' is not one of 'report', 'statement', "
+                "'diff', 'stats', 'inventory', 'audit', 'verify'."
             ),
             "whyscan schema --help shows what there is",
         ),
