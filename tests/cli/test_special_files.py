@@ -1,6 +1,7 @@
 """Pipes, devices, links in circles and names that no file has: one line, and never a hang."""
 
 import os
+import shlex
 import subprocess
 
 import pytest
@@ -190,3 +191,50 @@ def test_links_in_circles_and_two_ways_to_a_folder_are_read(own_lake):
 
     assert ended.returncode == 0, ended.stderr
     assert b'"kept": 2' in ended.stdout, "both files are in both partitions"
+
+
+def test_a_report_written_to_a_pipe_leaves_the_pipe_in_its_place(whyscan, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+
+    run = whyscan("explain", "users", "-w", "age > 40", "-o", pipe)
+
+    assert (run.code, run.err) == (0, "")
+    assert os.read(reader, 1 << 16).startswith(b"reads 3 of 6 files")
+    assert pipe.is_fifo()
+    os.close(reader)
+
+
+def test_a_report_written_to_a_link_leaves_the_link_in_its_place(whyscan, tmp_path):
+    link, target = tmp_path / "link.txt", tmp_path / "target.txt"
+    link.symlink_to(target)
+
+    whyscan("explain", "users", "-w", "age > 40", "-o", link)
+
+    assert link.is_symlink()
+    assert target.read_text("utf-8").startswith("reads 3 of 6 files")
+
+
+def test_a_byte_order_mark_before_a_predicate_is_no_part_of_it(whyscan, tmp_path):
+    file = tmp_path / "predicate.sql"
+    file.write_text("age > 40", "utf-8-sig")
+
+    from_file = whyscan("explain", "users", "-w", f"@{file}")
+    from_input = whyscan("explain", "users", "-w", "-", stdin="\ufeffage > 40")
+
+    assert from_file.out == from_input.out
+    assert from_file.code == from_input.code == 0
+
+
+@pytest.mark.parametrize("command", [("explain", "-w", "age > 40"), ("scan",), ("stats",)])
+def test_a_closed_standard_output_is_an_error_and_no_lost_report(lake, command):
+    name, *options = command
+    words = shlex.join([str(WHYSCAN), name, "users", *options])
+
+    run = subprocess.run(
+        ["sh", "-c", f"{words} >&-"], cwd=lake, capture_output=True, text=True, check=False
+    )
+
+    assert (run.returncode, run.stdout) == (3, "")
+    assert run.stderr == "error: standard output is closed\nhint: -o FILE writes to a file\n"

@@ -361,7 +361,7 @@ def _read(word: str, noun: str, hint: str) -> str:
         raise UsageError(f"cannot read the {noun} from {where}: {why}", hint=hint) from error
     if len(text) > _LONGEST:
         raise UsageError(f"the {noun} from {where} is longer than {_LONGEST:,} characters")
-    return text.strip()
+    return text.removeprefix("\ufeff").strip()
 
 
 def read_regular(path: Path) -> str:
@@ -373,7 +373,7 @@ def read_regular(path: Path) -> str:
         raise ValueError("it is not a regular file; - reads standard input")
     if facts.st_size > _LONGEST:
         raise ValueError(f"it is longer than {_LONGEST:,} bytes")
-    return path.read_text("utf-8")
+    return path.read_text("utf-8-sig")
 
 
 def columns(select: str | None) -> list[str] | None:

@@ -21,8 +21,15 @@ if TYPE_CHECKING:
 DRAWN = "█░…"
 
 
+def require_standard_output() -> None:
+    """Raise an error if the program was started with its standard output closed (`>&-`)."""
+    if sys.stdout is None:
+        raise StorageError("standard output is closed", hint="-o FILE writes to a file")
+
+
 def write(text: str) -> None:
     """Write to standard output. It is no error if the reader has closed the pipe (`| head`)."""
+    require_standard_output()
     try:
         _send(text, sys.stdout)
     except BrokenPipeError:
@@ -61,8 +68,16 @@ def write_file(text: str, path: Path) -> None:
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file that gets its name when it is complete; after an error nothing is left."""
+    """Open a file that gets its name when it is complete; after an error nothing is left.
+
+    A link keeps its place, and a pipe or a device such as /dev/stdout is written to as it is.
+    """
     try:
+        if path.exists() and not path.is_file():
+            with path.open("wb") as stream:
+                yield stream
+            return
+        path = path.resolve()
         with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as scratch:
             try:
                 yield scratch.file
@@ -89,6 +104,7 @@ def terminal_page() -> Page:
     """Return the page of standard output: as wide as the terminal, or 80 columns for a pipe."""
     from whyscan.reports.text_layout import NARROWEST, Page
 
+    require_standard_output()
     shown = sys.stdout.isatty()
     width = shutil.get_terminal_size().columns if shown else Page().width
     return Page(

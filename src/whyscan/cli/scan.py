@@ -11,7 +11,7 @@ import click
 from msgspec import Struct
 
 from whyscan.cli import options, suggestions
-from whyscan.cli.output import atomic_file, silence
+from whyscan.cli.output import atomic_file, require_standard_output, silence
 from whyscan.cli.progress import Progress
 from whyscan.cli.startup import sigterm_as_interrupt
 from whyscan.errors import StorageError, UsageError
@@ -99,7 +99,7 @@ def _form(chosen: str | None, output: Path) -> str:
 
 
 def _refuse_existing(output: Path, *, force: bool) -> None:
-    if output != PIPE and output.exists() and not force:
+    if output != PIPE and output.is_file() and not force:
         raise UsageError(f"{output} is there already", hint="--force replaces it")
 
 
@@ -108,6 +108,7 @@ def _write(plan: Plan, form: str, output: Path) -> None:
         with atomic_file(output) as file:
             _rows(plan, form, file)
         return
+    require_standard_output()
     if form != "csv" and sys.stdout.isatty():
         raise UsageError(f"{form} is not for a terminal", hint="-o FILE writes it to a file")
     try:

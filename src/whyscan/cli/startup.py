@@ -37,6 +37,11 @@ def begin() -> None:
     """Prepare the process before heavy imports: less garbage collection, and no pandas."""
     gc.set_threshold(_MANY)
     hide_pandas()
+    # A stream that is closed when a program starts is None.
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115 - as a stream
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - as a stream
 
 
 def hide_pandas() -> None:

@@ -229,6 +229,7 @@ def _check_is_condition(tokens: Sequence[Token], text: str) -> None:
                 "a predicate is one condition, without semicolons",
                 text=text,
                 span=tokens_.span_of(token),
+                hint="leave the semicolon out",
             )
 
 

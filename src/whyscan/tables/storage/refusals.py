@@ -41,6 +41,7 @@ _STATUS_REASONS = {
 }
 _NO_CREDENTIALS = "no credentials were found"
 _SILENT = "the store did not answer"
+_BAD_NAME = re.compile("illegal character sequence|InvalidPath|BadSegment")
 _DENIALS = frozenset(
     {
         "permission denied",
@@ -90,6 +91,8 @@ def _reason(error: Exception) -> str:
         return "its credentials could not be renewed"
     if reason := _REASONS.get(type(error).__name__):
         return reason
+    if _BAD_NAME.search(message):
+        return "a name in its path has a character that cannot be read, such as a line break"
     status = _STATUS.search(message)
     return _SILENT if status is None else _status(int(status[1]))
 

@@ -151,7 +151,11 @@ def _one_file(place: Location, options: Mapping[str, Any]) -> QueryLogFile | Non
     folder, _, name = place.path.rpartition("/")
     above = f"{place.store}/{folder}" if place.store else folder or "/"
     if not place.store:
-        if not is_there(place.path) or is_folder(place.path):
+        if not is_there(place.path):
+            raise TableError(
+                f"there is no {place.path}", hint="a workload is a file, a folder or a quoted glob"
+            )
+        if is_folder(place.path):
             return None
         require_regular(place.path)
         return QueryLogFile(above, name, Path(place.path).stat().st_size, options)
