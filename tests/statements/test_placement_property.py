@@ -109,6 +109,31 @@ TRAPS = (
     "SELECT * FROM (VALUES ((SELECT max(k) FROM t1)), (2)) AS w(c)",
     "SELECT sum(k) OVER w FROM t1 WINDOW w AS (PARTITION BY (SELECT max(v) FROM t2))",
     "SELECT k FROM t1 WHERE k IS NOT DISTINCT FROM (SELECT max(k) FROM t2 WHERE v > 99)",
+    # Joins in parentheses.
+    "SELECT t1.k FROM t1 JOIN (t2 JOIN t3 USING (k)) USING (k) WHERE t1.k > 3",
+    "SELECT k FROM (t1 JOIN t2 USING (k)) JOIN t3 USING (k) WHERE k > 3",
+    "SELECT k FROM (t1 JOIN t2 USING (k)) WHERE k > 3",
+    "SELECT k FROM t1 LEFT JOIN (t2 FULL JOIN t3 USING (k)) USING (k) WHERE k > 3",
+    "SELECT k FROM (t1 FULL JOIN t2 USING (k)) LEFT JOIN t3 USING (k) WHERE k > 3",
+    "SELECT * FROM (t1 FULL JOIN t2 USING (k)) LEFT JOIN t3 USING (k) WHERE k > 3",
+    "SELECT t1.k FROM t1 SEMI JOIN t2 ON t1.k = t2.k FULL JOIN t3 ON t1.k = t3.k WHERE t3.v > 3",
+    """SELECT t1.k FROM (t1 JOIN t4 ON t1.k = t4.k) SEMI JOIN t2
+       ON t1.k = t2.k FULL JOIN t3 ON t1.k = t3.k WHERE t3.v > 3""",
+    """SELECT t1.k FROM (t1 JOIN t4 ON t1.k = t4.k) SEMI JOIN t2
+       ON t1.k = t2.k RIGHT JOIN t3 ON t1.k = t3.k WHERE t3.v > 3""",
+    """SELECT t1.k FROM ((t1 JOIN t2 ON t1.k = t2.k) SEMI JOIN t3
+       ON t1.v = t3.v) JOIN t4 ON t1.k = t4.k WHERE t4.k > 3""",
+    """SELECT t1.k FROM (t1 JOIN t2 ON t1.k = t2.k SEMI JOIN t3
+       ON t1.v = t3.v) JOIN t4 ON t1.k = t4.k WHERE t4.k > 3""",
+    """SELECT t1.k FROM t4 JOIN ((t1 JOIN t2 ON t1.k = t2.k) SEMI JOIN t3
+       ON t1.v = t3.v) ON t1.k = t4.k WHERE t4.k > 3""",
+    "SELECT t1.k FROM t4 LEFT JOIN (t1 SEMI JOIN t3 ON t1.v = t3.v) ON t1.k = t4.k WHERE t4.k > 3",
+    "SELECT k FROM ((t1 JOIN t2 USING (k)) SEMI JOIN t3 USING (k)) JOIN t4 USING (k) WHERE k > 3",
+    "SELECT k FROM t1 JOIN t2 USING (k) SEMI JOIN t3 USING (k) FULL JOIN t4 USING (k) WHERE k > 3",
+    "SELECT * FROM t1 NATURAL JOIN (t2 NATURAL JOIN t3) WHERE k > 3",
+    "SELECT * FROM (t1 JOIN t2 USING (k)) AS j WHERE j.k > 3",
+    "SELECT j.v FROM (t1 JOIN t2 USING (k)) AS j(a,b) WHERE a > 3",
+    "SELECT t1.k FROM t1, (t2 JOIN t3 USING (k)) WHERE t1.k = t2.k AND t3.k > 3",
     # One name for two columns: engines take the first, or refuse it.
     "SELECT * FROM (SELECT k AS a, v AS a FROM t1) WHERE a IS NULL",
     "SELECT * FROM (SELECT t1.*, t2.* FROM t1 JOIN t2 ON t1.v = t2.v) WHERE k IS NULL",

@@ -131,7 +131,11 @@ class Conditions:
     def _with_subquery(self, depth: int) -> str:
         around = (*self.scope, *self.outer)
         column = self.column()
-        match self.dice.number(0, 6):
+        match self.dice.number(0, 7):
+            case 7:
+                subject = self.queries.scalar(depth, around, column.kind)
+                inner = self.queries.query(depth, around, (column.kind,)).sql
+                return f"({subject}) {self.dice.pick(('IN', 'NOT IN'))} ({inner})"
             case 0 | 1:
                 inner = self.queries.query(depth, around).sql
                 return f"{self.dice.pick(('', 'NOT '))}EXISTS ({inner})"

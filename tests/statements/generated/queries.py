@@ -80,8 +80,14 @@ class Queries:
         left = self.query(depth, outer, kinds)
         for _ in range(self.dice.pick((1, 1, 2))):
             right = self.query(depth, outer, [kind for _, kind in left.columns])
-            left = Query(f"({left.sql}) {self.dice.pick(SETS)} ({right.sql})", left.columns)
+            one, other = (self._operand(side.sql) for side in (left, right))
+            left = Query(f"{one} {self.dice.pick(SETS)} {other}", left.columns)
         return Query(left.sql + self._limit(left.columns), left.columns)
+
+    def _operand(self, sql: str) -> str:
+        """One side of a set operation, now and then without parentheses: INTERSECT binds first."""
+        bare = sql.startswith("SELECT") and "ORDER BY" not in sql and self.dice.one_in(3)
+        return sql if bare else f"({sql})"
 
     def _select(self, depth: int, outer: Sequence[Column], kinds: Sequence[Kind] | None) -> Query:
         sources = Sources(self)
@@ -157,6 +163,9 @@ class Queries:
         return f"{self.dice.pick(('min', 'max'))}({text})"
 
     def _filtered(self, inside: Conditions, kind: Kind) -> str:
+        if self.may_nest() and self.dice.one_in(12):
+            # It is computed for a row of totals, too, for which no row was aggregated.
+            return f"({self.scalar(0, inside.outer, kind)})"
         text = self._aggregate(Source("", tuple(inside.scope)), kind)
         if self.dice.one_in(6):
             return f"{text} FILTER (WHERE {inside.condition(0)})"
@@ -183,7 +192,12 @@ class Queries:
             columns.append(Column(text, f"c{at}", kind))
         listed = ", ".join(key.text for key in keys)
         how = self.dice.pick(
-            (listed, listed, listed, listed, f"ROLLUP ({listed})", f"CUBE ({listed})")
+            (
+                *(listed for _ in range(5)),
+                f"ROLLUP ({listed})",
+                f"CUBE ({listed})",
+                f"GROUPING SETS (({listed}), ({keys[0].text}), ())",
+            )
         )
         having = ""
         if self.dice.one_in(2):

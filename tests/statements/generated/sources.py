@@ -31,11 +31,10 @@ class Source:
 
 @dataclass
 class Sources:
-    """One FROM clause in the making: no alias twice. `parentheses`: some join stands in them."""
+    """One FROM clause in the making: no alias twice."""
 
     queries: Queries
     taken: list[str] = field(default_factory=list)
-    parentheses: bool = False
 
     @property
     def dice(self) -> Dice:
@@ -89,17 +88,15 @@ class Sources:
             return self._lateral(left, depth)
         kind = self.dice.pick(JOINS)
         right = self._item(depth)
-        nested = kind not in {",", *HALVES} and self.dice.one_in(10)
+        nested = kind != "," and self.dice.one_in(8)
         if nested and len(self.taken) < len(ALIASES):
-            self.parentheses = True
             right = self._join(right, max(depth - 1, 0))
             # Commas cannot stand within parentheses.
             right.text = f"({right.text.replace(' , ', ' CROSS JOIN ')})"
         shared = {c.name for c in left.columns} & {c.name for c in right.columns}
         if kind in {"CROSS JOIN", ","}:
             return self._both(left, right, f"{left.text} {kind} {right.text}")
-        # USING and parentheses are not understood together, and refused.
-        if not self.parentheses and shared and self.dice.one_in(6):
+        if shared and self.dice.one_in(6):
             return self._using(left, right, kind, sorted(shared))
         text = f"{left.text} {kind} {right.text} ON {self._on(left, right, depth)}"
         return self._left_alone(left, text) if kind in HALVES else self._both(left, right, text)
@@ -116,7 +113,12 @@ class Sources:
         """Names that either side already merged are ambiguous."""
         name = self.dice.pick(shared)
         ours, theirs = (
-            [c for c in side.columns if c.name == name and "." in c.text] for side in (left, right)
+            [
+                c
+                for c in side.columns
+                if c.name == name and ("." in c.text) == (name not in side.merged)
+            ]
+            for side in (left, right)
         )
         if len(ours) != 1 or len(theirs) != 1 or ours[0].kind != theirs[0].kind:
             text = f"{left.text} {kind} {right.text} ON TRUE"

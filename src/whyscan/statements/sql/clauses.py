@@ -10,6 +10,7 @@ from whyscan.predicate.syntax.parse import unwrapped
 from whyscan.predicate.syntax.tokens import function_name
 from whyscan.statements.sql.relations import Kind, OutputAggregate, RowLimit, Sort
 from whyscan.statements.sql.scopes import is_volatile, may_aggregate
+from whyscan.statements.sql.using_joins import side_and_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -64,7 +65,7 @@ def _where(node: exp.Select) -> list[exp.Expr]:
 
 def kind(join: exp.Join) -> tuple[Kind, bool]:
     """The kind of a join, and whether its sides must be swapped for it."""
-    side, word = (join.side or "").upper(), (join.kind or "").upper()
+    side, word = side_and_kind(join)
     if isinstance(join.this, exp.Lateral) and join.this.args.get("cross_apply") is False:
         return Kind.LEFT, False  # OUTER APPLY
     if (join.method or "").upper() not in {"", "NATURAL", "HASH", "GLOBAL"}:

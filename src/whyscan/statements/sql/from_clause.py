@@ -16,7 +16,7 @@ from whyscan.statements.sql.outputs import UNKNOWN, fields_of, pivoted, renamed
 from whyscan.statements.sql.relations import Join, Kind, Source
 from whyscan.statements.sql.scopes import Frame
 from whyscan.statements.sql.using_columns import same_columns
-from whyscan.statements.sql.using_joins import is_comma
+from whyscan.statements.sql.using_joins import nested_joins
 from whyscan.tree.types import Field
 
 if TYPE_CHECKING:
@@ -57,25 +57,18 @@ class FromClause(Struct):
         return Frame(self.builder.scope, dict(self.sources), self.outer)
 
     def _tree(self, node: exp.Select) -> Tree | None:
-        """The join tree; a comma starts a new group, and groups are joined last."""
-        start = node.args.get("from_")
-        if start is None:
+        """The join tree; the items between commas are joined last."""
+        items = nested_joins(node, self._relation, self._join)
+        if not items:
             return None
-        groups = [self._relation(start.this)]
-        for join in node.args.get("joins") or ():
-            if is_comma(join):
-                groups.append(self._relation(join.this))
-            else:
-                groups[-1] = self._join(groups[-1], join)
-        tree = reduce(partial(Join, Kind.INNER), groups)
+        tree = reduce(partial(Join, Kind.INNER), items)
         for lateral in node.args.get("laterals") or ():
             tree = Join(Kind.INNER, tree, self._relation(lateral))
         # WHERE sees what these make of the rows of FROM.
         barrier = clauses.barrier_before_where(node)
         return tree if barrier is None else self._barred(tree, barrier)
 
-    def _join(self, left: Tree, node: exp.Join) -> Tree:
-        right = self._relation(node.this)
+    def _join(self, left: Tree, node: exp.Join, right: Tree) -> Tree:
         kind, swapped = clauses.kind(node)
         join = Join(kind, right, left) if swapped else Join(kind, left, right)
         condition = node.args.get("on")
@@ -83,15 +76,10 @@ class FromClause(Struct):
         return join
 
     def _relation(self, node: exp.Expr) -> Tree:
-        """One item of FROM, with the joins inside its parentheses."""
-        if _in_parentheses(node):
-            tree = self._relation(node.this)
-        else:
-            tree = self._source(node)
-            self.sources[tree.alias] = tree
-        for join in node.args.get("joins") or ():
-            tree = self._join(tree, join)
-        return tree
+        """One table, subquery or function of FROM."""
+        source = self._source(node)
+        self.sources[source.alias] = source
+        return source
 
     def _source(self, node: exp.Expr) -> Source:
         """One table, subquery or function of FROM as a source with its key."""
@@ -154,11 +142,3 @@ def _arguments(node: exp.Expr) -> list[exp.Expr]:
     """The arguments of a function in FROM, and the rows of VALUES."""
     inner = node.args.get("this")
     return [*([inner] if isinstance(inner, exp.Expr) else []), *node.expressions]
-
-
-def _in_parentheses(node: exp.Expr) -> bool:
-    """Whether an item of FROM is a table or joins in parentheses, and not a query."""
-    if not isinstance(node, exp.Subquery | exp.Paren):
-        return False
-    inner = node.this
-    return isinstance(inner, exp.Table) or (isinstance(inner, exp.Subquery) and not node.alias)

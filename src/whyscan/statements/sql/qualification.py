@@ -22,10 +22,10 @@ from whyscan.statements.sql.path_tables import name_paths
 from whyscan.statements.sql.syntax import quiet
 from whyscan.statements.sql.time_travel import mark_versions, version_of
 from whyscan.statements.sql.using_joins import (
+    flatten_parentheses,
     join_by_marks,
     mark_using,
     merge_columns,
-    name_semi_joins,
 )
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def qualify(query: exp.Query, statement: Statement, catalogue: Catalogue) -> Qua
     _mark(tree)
     mark_units(tree, dialect_of(syntax.dialect))
     mark_using(tree, syntax.text)
-    name_semi_joins(tree)
+    flatten_parentheses(tree)
     mark_versions(tree)
     dialect = Dialect.get_or_raise(f"{syntax.dialect},normalization_strategy=case_insensitive")
     tree = normalize_identifiers(tree, dialect=dialect)

@@ -1,20 +1,22 @@
-"""Rewrites joins by USING and NATURAL, SEMI joins and joins by `(+)` to joins by ON."""
+"""Rewrites FROM: joins in parentheses, by USING, by NATURAL and by `(+)` become joins by ON."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TypeVar
 
-from msgspec import Struct, field
+from msgspec import Struct
 from sqlglot import exp
 
 from whyscan.predicate.syntax.parse import conjuncts, unwrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-_USING = "using"
+T = TypeVar("T")
+_USING, _GROUP, _KIND = "using", "group", "kind"
 _BEHIND_JOIN = re.compile(r"\bjoin[\s(]*$", re.IGNORECASE)
 
 
@@ -34,8 +36,95 @@ def mark_using(tree: exp.Expr, text: str) -> None:
                 join.set("kind", "CROSS")
 
 
+def flatten_parentheses(tree: exp.Expr) -> None:
+    """Take the parentheses out of `a JOIN (b JOIN c ON …) ON …`, and mark what stood in them.
+
+    Qualification does not look into them. `nested_joins` reads the marks. Behind a SEMI or ANTI
+    join all of its group is invisible, so that every join of the group has that kind until then.
+    """
+    for select in list(tree.find_all(exp.Select)):
+        start = select.args.get("from_")
+        if start is None:
+            continue
+        first, joins = _flat(start.this)
+        first.meta[_GROUP] = first.meta.get(_GROUP, ())
+        start.set("this", first)
+        for join in select.args.get("joins") or ():
+            joins += _flat_join(join)
+        select.set("joins", joins)
+
+
+def _flat(node: exp.Expr) -> tuple[exp.Expr, list[exp.Join]]:
+    """The first item of a group, which knows how many joins belong to its groups, and the joins."""
+    written = node.args.get("joins") or []
+    node.set("joins", None)
+    first, joins = _flat(node.this) if in_parentheses(node) else (node, [])
+    for join in written:
+        joins += _flat_join(join)
+    if joins:
+        first.meta[_GROUP] = (len(joins), *first.meta.get(_GROUP, ()))
+    return first, joins
+
+
+def _flat_join(join: exp.Join) -> list[exp.Join]:
+    first, joins = _flat(join.this)
+    join.set("this", first)
+    if join.is_semi_or_anti_join:
+        for inner in joins:
+            inner.meta.setdefault(_KIND, (inner.side, inner.kind))
+            inner.set("side", None)
+            inner.set("kind", "SEMI")
+    return [join, *joins]
+
+
+def in_parentheses(node: exp.Expr) -> bool:
+    """Whether an item of FROM is a table or joins in parentheses, and not a query."""
+    if not isinstance(node, exp.Subquery | exp.Paren) or node.alias:
+        return False
+    if any(node.args.get(key) for key in ("pivots", "sample")):
+        return False
+    return isinstance(node.this, exp.Table | exp.Subquery)
+
+
+def side_and_kind(join: exp.Join) -> tuple[str, str]:
+    """LEFT, RIGHT, FULL or nothing, and INNER, CROSS, SEMI and the like, as they were written."""
+    side, kind = join.meta.get(_KIND, (join.side, join.kind))
+    return (side or "").upper(), (kind or "").upper()
+
+
+def nested_joins(
+    select: exp.Select, item: Callable[[exp.Expr], T], joined: Callable[[T, exp.Join, T], T]
+) -> list[T]:
+    """What FROM is made of: one value for each item between commas, with its joins as written."""
+    start, joins = select.args.get("from_"), select.args.get("joins") or []
+    if start is None:
+        return []
+
+    def group(first: exp.Expr, sizes: Sequence[int], at: int) -> tuple[T, int]:
+        """The value of a group, and the number of the first join behind it."""
+        if not sizes:
+            return item(first), at
+        left, behind = group(first, sizes[1:], at)
+        while behind < at + sizes[0]:
+            join = joins[behind]
+            right, after = group(join.this, join.this.meta.get(_GROUP, ()), behind + 1)
+            left, behind = joined(left, join, right), after
+        return left, behind
+
+    value, at = group(start.this, start.this.meta.get(_GROUP, ()), 0)
+    values = [value]
+    while at < len(joins):
+        join = joins[at]
+        value, at = group(join.this, join.this.meta.get(_GROUP, ()), at + 1)
+        if is_comma(join):
+            values.append(value)
+        else:
+            values[-1] = joined(values[-1], join, value)
+    return values
+
+
 def merge_columns(tree: exp.Expr) -> None:
-    """Make a join by USING compare the merged column of the joins before it.
+    """Make a join by USING compare the merged columns of its sides.
 
     Qualification uses the first table's column, which a right or full join may have made NULL:
 
@@ -46,96 +135,44 @@ def merge_columns(tree: exp.Expr) -> None:
     | full                                  | `a.k = c.k`   | `coalesce(a.k, b.k) = c.k`  |
     """
     for query in tree.find_all(exp.Select):
-        start = query.args.get("from_")
-        group = Group([] if start is None else [start.this.alias_or_name])
-        for join in query.args.get("joins") or ():
-            alias = join.this.alias_or_name
-            if is_comma(join):
-                group = Group([alias])
-                continue
-            if _USING in join.meta and join.args.get("on") is not None:
-                for equal in conjuncts(join.args["on"]):
-                    group.merge(unwrapped(equal), (join.side or "").upper())
-            group.aliases.append(alias)
+        nested_joins(query, lambda node: Group([node.alias_or_name]), _merged)
 
 
-class Group(Struct):
-    """Tables joined by JOIN since the start or the last comma, with their merged columns."""
+class Group(Struct, frozen=True):
+    """Tables that are joined, with the columns that USING has merged."""
 
     aliases: list[str]
-    merged: dict[str, exp.Expr] = field(default_factory=dict)
+    merged: Mapping[str, exp.Expr] = MappingProxyType({})
 
-    def merge(self, equal: exp.Expr, side: str) -> None:
-        """Correct one `a.k = c.k`, and save what `k` means after the join."""
-        name = equal.expression.name
-        if isinstance(equal.this, exp.Column):
-            equal.set("this", self._before(name, equal.this))
-        match side:
-            case "RIGHT":
-                self.merged[name] = equal.expression
-            case "FULL":
-                self.merged[name] = _call("coalesce", equal.this, equal.expression)
-            case _:
-                self.merged.setdefault(name, equal.this)
-
-    def _before(self, name: str, column: exp.Column) -> exp.Expr:
-        """The column `name` of the tables before a join."""
+    def column(self, name: str, qualified: exp.Expr) -> exp.Expr:
+        """The column `name` of the tables; `qualified` is what qualification takes for it."""
         if name in self.merged:
             return self.merged[name].copy()
-        if column.table in self.aliases:
-            return column
-        columns = [exp.column(name, table=alias) for alias in self.aliases]
+        columns = [c for c in qualified.find_all(exp.Column) if c.table in self.aliases]
+        columns = columns or [exp.column(name, table=alias) for alias in self.aliases]
         return columns[0] if len(columns) == 1 else _call("one_of", *columns)
+
+
+def _merged(left: Group, join: exp.Join, right: Group) -> Group:
+    """Both sides as one group; correct each `a.k = c.k` that USING has become."""
+    merged = {**right.merged, **left.merged}
+    condition = join.args.get("on") if _USING in join.meta else None
+    for equal in map(unwrapped, [] if condition is None else conjuncts(condition)):
+        name = equal.expression.name
+        equal.set("this", left.column(name, equal.this))
+        equal.set("expression", right.column(name, equal.expression))
+        match side_and_kind(join)[0]:
+            case "RIGHT":
+                merged[name] = equal.expression
+            case "FULL":
+                merged[name] = _call("coalesce", equal.this, equal.expression)
+            case _:
+                merged[name] = equal.this
+    return Group([*left.aliases, *right.aliases], merged)
 
 
 def _call(name: str, *arguments: exp.Expr) -> exp.Anonymous:
     return exp.Anonymous(this=name, expressions=[argument.copy() for argument in arguments])
-
-
-def name_semi_joins(tree: exp.Expr) -> None:
-    """Rewrite the SEMI and ANTI joins whose names qualification does not resolve.
-
-    | written                           | rewritten                                         |
-    |-----------------------------------|---------------------------------------------------|
-    | `(a SEMI JOIN b ON …)`            | `(SELECT * FROM a SEMI JOIN b ON …) a`            |
-    | `FROM (a JOIN b) SEMI JOIN c ON x` | `FROM (a JOIN b) WHERE EXISTS (FROM c WHERE x)`  |
-
-    Only `a` is visible from outside of the first, and `c` nowhere outside of the second.
-    """
-    for table in list(tree.find_all(exp.Table)):
-        joins, around = table.args.get("joins") or [], table.parent
-        if not isinstance(around, exp.Paren | exp.Subquery) or not joins:
-            continue
-        if around.args.get("joins") or not all(join.is_semi_or_anti_join for join in joins):
-            continue
-        alias = exp.TableAlias(this=exp.to_identifier(table.alias_or_name))
-        table.set("joins", None)
-        query = exp.Select(expressions=[exp.Star()], from_=exp.From(this=table.copy()), joins=joins)
-        around.replace(exp.Subquery(this=query, alias=alias))
-    for select in list(tree.find_all(exp.Select)):
-        _semi_joins_behind_parentheses(select)
-
-
-def _semi_joins_behind_parentheses(select: exp.Select) -> None:
-    """Make a SEMI or ANTI join that follows joins in parentheses a condition of WHERE.
-
-    That is the same as long as no RIGHT or FULL join follows: every other join keeps or
-    drops a row whatever the condition says about it.
-    """
-    start, joins = select.args.get("from_"), select.args.get("joins") or []
-    items = [*([] if start is None else [start.this]), *(join.this for join in joins)]
-    if all(item.alias or not isinstance(item, exp.Subquery | exp.Paren) for item in items):
-        return
-    for at, join in reversed(list(enumerate(joins))):
-        if (join.side or "").upper() in ("RIGHT", "FULL"):
-            return
-        on = join.args.get("on")
-        if join.is_semi_or_anti_join and on is not None and not join.method:
-            select.set("joins", joins := joins[:at] + joins[at + 1 :])
-            query = exp.Select(expressions=[exp.Literal.number(1)], from_=exp.From(this=join.this))
-            exists: exp.Expr = exp.Exists(this=query.where(on, copy=False))
-            negated = join.kind.upper() == "ANTI"
-            select.where(exp.Not(this=exists) if negated else exists, copy=False)
 
 
 def join_by_marks(tree: exp.Expr) -> bool:
