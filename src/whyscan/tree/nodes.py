@@ -110,6 +110,16 @@ class In(Struct, frozen=True, eq=False):
     null: bool
     nan: bool
 
+    def __eq__(self, other: object) -> bool:
+        """Lists are equal if they have the same values: Arrow compares them."""
+        if not isinstance(other, In):
+            return NotImplemented
+        same = (self.operand, self.null, self.nan) == (other.operand, other.null, other.nan)
+        return same and bool(self.values.equals(other.values))
+
+    def __hash__(self) -> int:
+        return hash((self.operand, len(self.values), self.null, self.nan))
+
 
 class IsNull(Struct, frozen=True):
     """`operand IS NULL`: TRUE or FALSE, never NULL."""

@@ -18,7 +18,6 @@ from whyscan.statements.placement.facts import Fact
 from whyscan.statements.records import Amount, Origin, Rewrite, Stayed
 from whyscan.statements.sql.relations import Select, Source
 from whyscan.tree.nodes import Column, Literal, Opaque, walk
-from whyscan.tree.rendering import to_sql
 from whyscan.tree.rewrite import substituted
 from whyscan.tree.types import BOOLEAN
 
@@ -77,11 +76,11 @@ def _either(first: PlacedScan, second: PlacedScan) -> PlacedScan:
             facts=tuple(_of(fact, first.source.key) for fact in second.facts),
         )
     other_facts = [_of(fact, first.source.key) for fact in second.facts]
-    texts = {to_sql(fact.expression) for fact in other_facts}
-    shared = [fact for fact in first.facts if to_sql(fact.expression) in texts]
-    common = {to_sql(fact.expression) for fact in shared}
+    others = {fact.expression for fact in other_facts}
+    shared = [fact for fact in first.facts if fact.expression in others]
+    common = {fact.expression for fact in shared}
     alternatives = [
-        [fact for fact in facts if to_sql(fact.expression) not in common]
+        [fact for fact in facts if fact.expression not in common]
         for facts in (first.facts, other_facts)
     ]
     above = [*first.above, *second.above]

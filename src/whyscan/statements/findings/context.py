@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from whyscan.planning.plan.scan_plan import Depth
 from whyscan.reports.findings import Effect
-from whyscan.statements.joins.dynamic_filters import filter_texts
+from whyscan.statements.joins.dynamic_filters import filters_of
 from whyscan.statements.joins.edges import Origins, every_source
 from whyscan.statements.scans import placed_scans, predicate_of
 from whyscan.tree.lazy import lazy
@@ -107,7 +107,7 @@ class FindingContext(Struct, frozen=True, dict=True):
     def kept(self, leaf: PlacedScan) -> int:
         """The number of files that a scan keeps with other filters, on the same snapshot."""
         key = leaf.source.key
-        if filter_texts(leaf) == filter_texts(self.static[key].leaf):
+        if filters_of(leaf) == filters_of(self.static[key].leaf):
             return self.static[key].plan.summary.files_kept
         options = replace(self.static[key].plan.options, depth=Depth.FILES)
         scan_predicate = predicate_of(leaf.facts, self.statement)

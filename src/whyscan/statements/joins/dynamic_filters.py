@@ -174,7 +174,7 @@ class Dynamics:
         for leaf in leaves:
             key = leaf.source.key
             old = before[key]
-            if filter_texts(leaf) == filter_texts(old.leaf):
+            if filters_of(leaf) == filters_of(old.leaf):
                 scans[key] = old
                 continue
             options = replace(self.static[key].plan.options, depth=depth)
@@ -317,9 +317,9 @@ def _supplied(leaf: PlacedScan) -> tuple[Fact, ...]:
     return tuple(fact for fact in leaf.facts if fact.origin is Origin.JOIN)
 
 
-def filter_texts(leaf: PlacedScan) -> list[str]:
-    """The filters of a scan as SQL, to see whether two scans have the same filters."""
-    return [to_sql(fact.expression) for fact in leaf.facts]
+def filters_of(leaf: PlacedScan) -> list[Expression]:
+    """The expressions that filter a scan."""
+    return [fact.expression for fact in leaf.facts]
 
 
 def _keep_equal_files(left: PlannedScan, right: PlannedScan) -> bool:

@@ -54,14 +54,13 @@ from whyscan.statements.sql.relations import (
 )
 from whyscan.statements.sql.table_names import Base
 from whyscan.tree.nodes import Column
-from whyscan.tree.rendering import to_sql
 from whyscan.tree.rewrite import substituted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from whyscan.statements.sql.relations import Condition, Join, Query, Tree
-    from whyscan.tree.nodes import Path
+    from whyscan.tree.nodes import Expression, Path
     from whyscan.tree.zones import Zone
 
 
@@ -439,10 +438,10 @@ def _unique(facts: Sequence[Fact]) -> list[Fact]:
 def _distinct(facts: Iterable[Fact]) -> list[Fact]:
     """Each expression once; a written fact is preferred to a derived one."""
     order = {Origin.WRITTEN: 0, Origin.PART: 1, Origin.SPREAD: 2, Origin.JOIN: 3}
-    by_sql: dict[str, Fact] = {}
+    distinct: dict[Expression, Fact] = {}
     for fact in sorted(facts, key=lambda f: order[f.origin]):
-        by_sql.setdefault(to_sql(fact.expression), fact)
-    return list(by_sql.values())
+        distinct.setdefault(fact.expression, fact)
+    return list(distinct.values())
 
 
 def _spelled(source: Source, names: set[str]) -> tuple[str, ...]:
