@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import whyscan
 from tpc.lakes import QUARTER, lake
 from tpc.layouts import LAYOUTS, ByValue
+from whyscan.tables.cached_snapshot import with_cache
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -79,7 +80,11 @@ def engine(benchmark: str, number: int) -> Engine:
     connection = duckdb.connect()
     files: dict[str, dict[str, int]] = {}
     columns: dict[str, list[str]] = {}
-    tables = {name: whyscan.open(folder / name) for name in LAYOUTS[benchmark]}
+    # A footer is read once for all queries.
+    tables = {
+        name: whyscan.Table(with_cache(whyscan.open(folder / name).snapshot))
+        for name in LAYOUTS[benchmark]
+    }
     for name, layout in LAYOUTS[benchmark].items():
         paths = sorted(file for file in (folder / name).rglob("*.parquet"))
         files[name] = {str(file.relative_to(folder)): at for at, file in enumerate(paths)}
