@@ -79,7 +79,7 @@ AS_VALUE = {
     ),
     "explain unread": ("explain", "urls", "-v", "-w", "soundex(url) = '{}'"),
 }
-ONLY_TEXT_AND_JSON = {
+IN_FOUR_FORMATS = {
     "diff": ("diff", "urls", "urls", "-v", "-w", "url = '{}'"),
     "stats": ("stats", "urls"),
 }
@@ -160,6 +160,33 @@ def test_an_error_about_an_option_hides_its_value(whyscan, folder, words, monkey
     assert run.err.startswith("error: ")
 
 
+# What PYICEBERG_CATALOG__CAT__… says of a catalog that does not answer.
+CATALOGS = (
+    {"URI": f"http://user:{SECRET}@127.0.0.1:9"},
+    {"URI": f"http://127.0.0.1:9/?token={SECRET}"},
+    {"URI": f"postgresql+psycopg2://u:{SECRET}@127.0.0.1:9/db"},
+    {"URI": f"sqlite:////no/such/folder?password={SECRET}"},
+    {"URI": f"thrift://u:{SECRET}@127.0.0.1:9"},
+    {"URI": SECRET},
+    {"URI": "http://127.0.0.1:9", "CREDENTIAL": f"id:{SECRET}"},
+    {"URI": "http://127.0.0.1:9", "TOKEN": SECRET},
+    {"URI": "http://127.0.0.1:9", "TYPE": SECRET},
+    {"URI": "http://127.0.0.1:9", "PY_IO_IMPL": SECRET},
+)
+
+
+@pytest.mark.parametrize("catalog", CATALOGS)
+def test_an_error_about_a_catalog_hides_its_configuration(whyscan, folder, catalog, monkeypatch):
+    for name, value in catalog.items():
+        monkeypatch.setenv(f"PYICEBERG_CATALOG__CAT__{name}", value)
+
+    run = checked(whyscan("explain", "cat.db.t", "-w", "a = 1", cwd=folder), folder)
+
+    assert (run.code, run.out) == (3, "")
+    assert run.err.startswith("error: ")
+    assert "whyscan itself failed" not in run.err
+
+
 @pytest.mark.parametrize("kind", LOCATIONS)
 def test_a_traceback_hides_credentials(whyscan, folder, monkeypatch, kind):
     def fail(text):
@@ -176,12 +203,10 @@ def test_a_traceback_hides_credentials(whyscan, folder, monkeypatch, kind):
 
 
 @pytest.mark.parametrize("kind", ["keys", "azure", "jdbc password"])
-@pytest.mark.parametrize("form", ["text", "json", "html"])
-@pytest.mark.parametrize("command", ONLY_TEXT_AND_JSON)
+@pytest.mark.parametrize("form", ["text", "json", "markdown", "html"])
+@pytest.mark.parametrize("command", IN_FOUR_FORMATS)
 def test_other_reports_hide_credentials(whyscan, folder, command, form, kind):
-    if (command, form) == ("diff", "html"):
-        pytest.skip("diff has no page")
-    arguments = [word.format(LOCATIONS[kind]) for word in ONLY_TEXT_AND_JSON[command]]
+    arguments = [word.format(LOCATIONS[kind]) for word in IN_FOUR_FORMATS[command]]
 
     run = checked(whyscan(*arguments, "--format", form, cwd=folder), folder)
 

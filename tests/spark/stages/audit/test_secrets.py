@@ -31,6 +31,8 @@ QUERIES = (
 COMMANDS = {
     "audit": ("audit", "--workload", "log.sql", "--table", "urls=urls"),
     "audit of a CSV": ("audit", "--workload", "log.csv", "--table", "urls=urls"),
+    "audit of an event log": ("audit", "--workload", "events", "--table", "urls=urls"),
+    "audit of a dbt run": ("audit", "--workload", "target", "--table", "urls=urls"),
     "audit of a bad table": ("audit", "--workload", "log.sql", "--table", f"urls={LOCATIONS[0]}"),
     "verify": ("verify", "urls", "-w", f"url = '{LOCATIONS[3]}'", "--engines", "none"),
     "verify of a workload": ("verify", "--workload", "log.sql", "--table", "urls=urls"),
@@ -58,12 +60,59 @@ def folder(tmp_path_factory):
     (folder / "log.jsonl").write_text("\n".join(lines))
     quoted = "\n".join('"' + text.replace('"', '""') + '"' for text in texts)
     (folder / "log.csv").write_text(f"query\n{quoted}\n")
+    events = [{"Event": "SparkListenerLogStart", "Spark Version": "4.1.0"}]
+    events += [execution(number, text) for number, text in enumerate(texts)]
+    (folder / "events").write_text("\n".join(json.dumps(event) for event in events))
+    (folder / "target").mkdir()
+    (folder / "target" / "manifest.json").write_text(json.dumps(dbt_manifest(texts)))
     return folder
+
+
+def execution(number, text):
+    """What Spark logs of a query: its text, and the printed plan of its scan."""
+    location = LOCATIONS[number % len(LOCATIONS)]
+    scan = {
+        "nodeName": "Scan parquet ",
+        "simpleString": f"FileScan parquet [url] {location}",
+        "children": [],
+        "metadata": {
+            "Format": "Parquet",
+            "Location": f"InMemoryFileIndex(1 paths)[{location}]",
+            "PushedFilters": f"[IsNotNull(url), EqualTo(url,{location})]",
+            "ReadSchema": "struct<url:string>",
+        },
+        "metrics": [],
+    }
+    return {
+        "Event": "org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart",
+        "executionId": number,
+        "description": text if number % 2 else "nightly report",
+        "details": location,
+        "physicalPlanDescription": f"== Physical Plan ==\nFileScan {location}",
+        "sparkPlanInfo": scan,
+        "time": 1_767_225_600_000 + number,
+    }
+
+
+def dbt_manifest(texts):
+    schema = "https://schemas.getdbt.com/dbt/manifest/v12.json"
+    nodes = {
+        f"model.shop.m{number}": {
+            "unique_id": f"model.shop.m{number}",
+            "resource_type": "model",
+            "name": f"m{number}",
+            "relation_name": f"`lake`.`mart`.`m{number}`",
+            "config": {"materialized": "table", "location_root": LOCATIONS[0]},
+            "compiled_code": text,
+        }
+        for number, text in enumerate(texts)
+    }
+    return {"metadata": {"dbt_schema_version": schema, "adapter_type": "spark"}, "nodes": nodes}
 
 
 def written(folder):
     """Every file that a command wrote."""
-    inputs = {"log.sql", "log.csv", "log.jsonl"}
+    inputs = {"log.sql", "log.csv", "log.jsonl", "events", "manifest.json"}
     return [
         path
         for path in folder.rglob("*")
