@@ -28,7 +28,10 @@ def simplified(mask: pa.BooleanArray) -> Mask:
 
 
 def all_of(masks: Iterable[Mask]) -> Mask:
-    """Yes where every mask is; yes for no masks. Stops as soon as the answer is no everywhere."""
+    """Return the AND of the masks; True for no masks.
+
+    The masks behind one that is False everywhere are not computed.
+    """
     answer: Mask = True
     for mask in masks:
         if mask is False:

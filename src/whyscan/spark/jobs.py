@@ -38,7 +38,10 @@ _WORK = "work"
 
 
 def packed(work: object) -> bytes:
-    """Pickle with Spark's cloudpickle: a user's function may supply the credentials of a store."""
+    """Pickle an object for executors.
+
+    Spark's cloudpickle can pickle a lambda, too: a user's function may return credentials.
+    """
     from pyspark import cloudpickle
 
     data: bytes = cloudpickle.dumps(work)  # type: ignore[no-untyped-call]

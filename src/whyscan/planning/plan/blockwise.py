@@ -116,7 +116,10 @@ def judge_groups(
 def kept_groups(
     predicate: Predicate, containers: Containers, zone: Zone
 ) -> tuple[FileGroups, Flags] | None:
-    """Groups of files, and one flag per group: it may match; None where one per file is as fast."""
+    """Return groups of files, and one flag per group that is true if the group may match.
+
+    None means that looking at every file by itself is as fast.
+    """
     if containers.blocks is None:
         return None
     evaluation = _BlockEvaluation.of(predicate, containers, containers.blocks, zone)
@@ -219,7 +222,11 @@ class _BlockEvaluation(Struct, frozen=True):
 
 
 def _joined(groups: FileGroups, block_flags: _BlockFlags, members: Judgement) -> Judgement:
-    """The judgement of all groups, from the flags of closed blocks and members of open blocks."""
+    """Join the judgement of closed blocks and that of the members of open blocks.
+
+    A closed block is decided by its hull, so it is one group. Of an open block each file is a
+    group.
+    """
     of_blocks = block_flags.sure.take(groups.whole_blocks, axis=1)
     return replace(members, matrix=np.concatenate((of_blocks, members.matrix), axis=1))
 

@@ -110,7 +110,11 @@ Obstacle = tuple[Reason, int, Flags]
 
 
 def obstacles(survivors: Survivors, interpreted: Sequence[bool]) -> Iterator[Obstacle]:
-    """Every obstacle except STRADDLES, weakest first; of one kind the first conjunct comes last."""
+    """Yield every obstacle except STRADDLES, from the weakest to the strongest.
+
+    Obstacles of the same reason come in reverse order of their conjuncts, because a later obstacle
+    replaces an earlier one.
+    """
     if not survivors.count:
         return
     yield from _deleted(survivors)
@@ -213,7 +217,7 @@ def _why_unread(expression: Expression) -> Reason:
 
 
 def compared(expression: Expression) -> Iterator[Expression]:
-    """The operands of comparisons that are more than a column."""
+    """Yield the compared operands that compute with a column: `a + 1` in `a + 1 > 3`."""
     for node in walk(expression):
         match node:
             case Comparison():

@@ -24,17 +24,17 @@ _MOST_DIGITS = 9
 
 
 def java_from_c(pattern: str) -> str:
-    """Java's `yyyy-MM` for `%Y-%m` of C."""
+    """Translate a date format of C into one of Java: `%Y-%m` gives `yyyy-MM`."""
     return _translated(pattern, _FROM_C)
 
 
 def java_from_mysql(pattern: str) -> str:
-    """Java's `yyyy-MM-dd HH:mm` for `%Y-%m-%d %H:%i` of MySQL."""
+    """Translate a date format of MySQL into one of Java: `%Y %H:%i` gives `yyyy HH:mm`."""
     return _translated(pattern, _FROM_MYSQL)
 
 
 def java_from_oracle(pattern: str) -> str:
-    """Java's `yyyy-MM-dd HH:mm` for `YYYY-MM-DD HH24:MI` of Postgres and Snowflake."""
+    """Translate a date format of Postgres or Snowflake into Java: `DD HH24:MI` gives `dd HH:mm`."""
     runs = re.findall("|".join(_FROM_ORACLE) + "|.", pattern.upper(), re.DOTALL)
     if any(run not in _FROM_ORACLE and not re.fullmatch(r"[-/.,:; ]", run) for run in runs):
         raise Uninterpreted(f"the format {pattern!r}")

@@ -91,7 +91,7 @@ def _frame(query: DataFrame | str, spark: SparkSession | None) -> DataFrame:
 
 
 def _optimised(frame: DataFrame) -> Any:
-    """The Java DataFrame, which has the optimised plan."""
+    """Return the DataFrame's Java object, from which its optimised plan can be read."""
     if not hasattr(frame, "_jdf"):
         raise UsageError(
             "the plan of a DataFrame of Spark Connect stays on the server",

@@ -127,9 +127,10 @@ class Extent(Struct, frozen=True):
 
 
 class _PartExtents(Struct, frozen=True):
-    """The extents of files and row groups of one part. `groups` is None if no footer was opened.
+    """Between which values the join keys lie, in the files and in the row groups of one part.
 
-    `all_opened`: the footers of all kept files were opened.
+    `groups` is None if no footer was opened. `all_opened` is true if the footers of all kept files
+    were opened.
     """
 
     files: Extent

@@ -348,7 +348,7 @@ class Placement(Struct):
         return self._spread_facts[identity][1]
 
     def _leaf(self, source: Source, facts: Sequence[Fact]) -> None:
-        """Give facts to a table as its filters, or pass them into a derived table."""
+        """Make facts the filters of a table, or pass them into a derived table."""
         source_facts = (
             [] if source.barrier else _distinct(facts_about(self._spread(facts), source.key))
         )

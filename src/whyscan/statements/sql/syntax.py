@@ -130,7 +130,7 @@ _KEEPS_UNMATCHED = {TokenType.RIGHT, TokenType.FULL}
 
 
 def _with_named_stages(tokens: list[Token]) -> list[Token]:
-    """The tokens with `|> AS t` behind those pipe operators that the next one must not see into.
+    """Insert `|> AS t` between pipe operators that would otherwise be joined in the wrong order.
 
     The parser puts the operators of a pipe into one SELECT: it reads `|> LIMIT 3 |> WHERE a` as
     `WHERE a LIMIT 3`. A named stage is a CTE. Its name contains that of the first table, because

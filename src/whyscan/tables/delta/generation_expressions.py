@@ -122,7 +122,11 @@ def _field(match: re.Match[str]) -> Shape | None:
 
 
 def _formatted(match: re.Match[str]) -> Shape | None:
-    """`yyyy`, then maybe `MM`, `dd` and `HH`, in that order, with separators between them."""
+    """Return the units of a date format; None for a format that is not understood.
+
+    A format that is understood begins with `yyyy`. `MM`, `dd` and `HH` may follow in that order,
+    with separators between them.
+    """
     rest, pattern = match["format"], ""
     units: list[CalendarUnit] = []
     for unit, letters in _LETTERS.items():

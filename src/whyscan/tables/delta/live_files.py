@@ -65,7 +65,11 @@ def sort_columns(
 
 
 def combined(table: pa.Table) -> pa.RecordBatch:
-    """The table as one batch: a column of a batch is one array and need not be copied."""
+    """Return the rows of the table as one batch.
+
+    A column of a table is several arrays, which most kernels must copy first; that of a batch is
+    one array.
+    """
     batches = table.combine_chunks().to_batches()
     return batches[0] if batches else pa.RecordBatch.from_pylist([], table.schema)
 

@@ -238,7 +238,7 @@ class _Select(Struct, frozen=True):
 
 
 def _decoded(path: str) -> str:
-    """SQL of a path with its percent escapes decoded once; text that cannot be decoded stays."""
+    """Return SQL that decodes the percent escapes of a path once; other text stays as it is."""
     undone = f"coalesce(TRY(url_decode({path})), {path})"
     return f"CASE WHEN contains({path}, '%') THEN {undone} ELSE {path} END"
 

@@ -54,10 +54,11 @@ def anticipate(size: int) -> None:
 
 
 class AvroBatch(Struct):
-    """Inflated blocks of containers of the same layout; `columns` are the columns to decode.
+    """Blocks of several Avro files that have the same layout; they are decoded together.
 
-    `positions` has the position of each container among all that are read, `counts` the number of
-    its records in this batch. A column that the layout lacks is null.
+    `columns` are the columns to decode; a column that the layout lacks is null. `positions` has the
+    position of each file in the list of files that are read, and `counts` the number of its records
+    in this batch.
     """
 
     layout: Layout

@@ -175,7 +175,7 @@ def identities(spec: Spec) -> frozenset[int]:
 
 
 def names(spec: Spec, columns: Mapping[int, IcebergColumn]) -> frozenset[str]:
-    """The names of the fields that `by_values` returns."""
+    """Return the names of the partition fields whose source columns are in the schema."""
     return frozenset(field.name for _, field, _, _ in _fields(spec, columns))
 
 

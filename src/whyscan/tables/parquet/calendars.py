@@ -35,7 +35,7 @@ def has_hybrid_calendar(keys: Mapping[bytes, bytes]) -> bool:
 
 
 def in_both_calendars(bound: bytes | None, leaf: ParquetColumn) -> bytes | None:
-    """An encoded bound; None if it is of a time in which the calendars differ."""
+    """Return the bound; None if the Julian and the Gregorian calendar differ at its time."""
     first_common = _first_common(leaf)
     if bound is None or first_common is None:
         return bound

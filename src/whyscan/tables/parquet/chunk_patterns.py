@@ -46,10 +46,11 @@ _CAPTURED: dict[tuple[int, ...], int] = {
 
 
 class _Segment(Struct, frozen=True):
-    """A pattern; unless it is the last, a length and that many bytes follow its match.
+    """A piece of an encoded chunk: a regular expression, then a text of any length.
 
-    `keys` are the fields of the pattern's groups; True if the value is bytes, not a number.
-    `then` is the key of the bytes that follow, None if they are not needed.
+    The text follows the match: its length and its bytes. The last segment has no text. `keys` has
+    the Thrift field of each group of the expression, and True if its value is bytes and no number.
+    `then` is the Thrift field of the text, None if the text is not needed.
     """
 
     pattern: re.Pattern[bytes]
@@ -119,7 +120,10 @@ class SchemaPatterns(Struct):
             column.skip(reader)
 
     def _join(self, first: int, end: int) -> re.Pattern[bytes] | None:
-        """One pattern for several adjacent chunks, None while a column has no single pattern."""
+        """Return one pattern for several adjacent chunks.
+
+        None means that one of the columns has no pattern yet, or one in several segments.
+        """
         shapes = [column.patterns[0] for column in self.columns[first:end] if column.patterns]
         if len(shapes) < end - first or any(len(shape) > 1 for shape in shapes):
             return None

@@ -138,7 +138,11 @@ def _midnights(zone: Zone) -> tuple[Shifts, pa.Array]:
 
 
 def to_local(interval: Interval, zone: Zone) -> Interval:
-    """The clock readings: the hull of both bounds and of every fall between them."""
+    """Return the interval of local times of an interval of instants.
+
+    Where clocks are set back, local times repeat. So the interval covers both bounds and every such
+    moment between them.
+    """
     kind = clock_type(interval)
     if not kind.instant:
         return interval
@@ -147,7 +151,11 @@ def to_local(interval: Interval, zone: Zone) -> Interval:
 
 
 def to_instant(interval: Interval, zone: Zone) -> Interval:
-    """The instants of clock readings: the hull of both bounds and of every gap between them."""
+    """Return the interval of instants of an interval of local times.
+
+    Where clocks are set forward, local times are left out. So the interval covers both bounds and
+    every such moment between them.
+    """
     kind = clock_type(interval)
     if kind.instant:
         return interval

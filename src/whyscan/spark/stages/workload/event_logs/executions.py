@@ -40,8 +40,9 @@ NO_SQL_AND_NO_SCAN = "the log has no SQL of it, and its plan no scan of files"
 
 
 def read_events(log: QueryLog, tail: Tail, types: Types = NO_TYPES) -> Iterator[Query | Unparsed]:
-    """The queries of every execution that a user started, with the executions that it started.
+    """Yield the queries of a log.
 
+    An execution that a user started and the executions that Spark started for it are one query.
     `types` are column types, as plans do not have all of them.
     """
     replay = Replay()
