@@ -60,9 +60,10 @@ class Run:
 
 def bombs() -> Mapping[str, Bomb]:
     """Every bomb by name."""
-    from fuzz import delta_bombs, iceberg_bombs, parquet_bombs
+    from fuzz import data_file_bombs, delta_bombs, iceberg_bombs, parquet_bombs
 
-    return {**iceberg_bombs.BOMBS, **delta_bombs.BOMBS, **parquet_bombs.BOMBS}
+    modules = (iceberg_bombs, delta_bombs, parquet_bombs, data_file_bombs)
+    return {name: bomb for module in modules for name, bomb in module.BOMBS.items()}
 
 
 _LAUNCHER = """

@@ -18,7 +18,7 @@ from backports import zstd
 
 from fuzz.bombs import SCAN, STATS, Bomb
 from tables.iceberg.by_hand import Lake, list_schema
-from whyscan.tables.iceberg import avro
+from whyscan.tables.avro import containers as avro
 
 if TYPE_CHECKING:
     from collections.abc import Callable

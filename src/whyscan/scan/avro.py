@@ -8,15 +8,27 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from whyscan.errors import CorruptFile
 from whyscan.scan.columns_of_file import file_columns
 from whyscan.scan.sources import Piece, ReadUnit, errors_of_file, open_bytes
+from whyscan.tables.avro.containers import (
+    SYNC_BYTES,
+    AvroReader,
+    blocks,
+    joined,
+    read_header,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
+    from whyscan.tables.avro.containers import Block
     from whyscan.tables.file_columns import DataFile
 
 _RECORDS = 1 << 14
+_BYTES = 1 << 20
+"""At least this many bytes of records are decoded at once."""
+
 _PLAIN = {
     "boolean": pa.bool_(),
     "int": pa.int32(),
@@ -38,20 +50,43 @@ _LOGICAL = {
 }
 
 
+def _takes_no_bytes(kind: pa.DataType) -> bool:
+    """Whether a value takes no bytes: a list of them may claim any length."""
+    if pa.types.is_struct(kind):
+        return all(_takes_no_bytes(member.type) for member in kind)
+    return bool(pa.types.is_null(kind) or kind == pa.binary(0))
+
+
+class _StreamReader(AvroReader):
+    """Reads a stream of `size` bytes in the same way."""
+
+    stream: Any
+    size: int
+
+    def take(self, count: int) -> bytes:
+        content: bytes = self.stream.read(count) if 0 <= count <= self.size - self.at else b""
+        if len(content) != count:
+            raise CorruptFile(self.path, "it is cut off, or a length in it is wrong")
+        self.at += count
+        return content
+
+    def at_end(self) -> bool:
+        return self.at >= self.size
+
+
 class AvroSource:
     """An open Avro file. Its format stores rows, so all columns are decoded."""
 
     def __init__(self, file: DataFile) -> None:
-        import fastavro
-
         self._data = file
         with errors_of_file(file):
             source = open_bytes(file)
             stream = io.BufferedReader(source) if isinstance(source, io.RawIOBase) else source
-            self._reader = fastavro.reader(stream)
-            schema: Any = self._reader.writer_schema
+            self._rest = _StreamReader(file.shown, b"", 0, stream, source.size())
+            self._header = read_header(self._rest)
+            self._sync = self._rest.take(SYNC_BYTES)
             self._named: dict[str, Any] = {}
-            self._fields = [self._field(member) for member in schema["fields"]]
+            self._fields = [self._field(member) for member in self._header.schema["fields"]]
             self.columns = file_columns(self._fields)
 
     def units(self, ordinals: Sequence[int] | None) -> Iterator[ReadUnit]:
@@ -62,6 +97,9 @@ class AvroSource:
     def fetch(self, unit: ReadUnit, leaves: Collection[int]) -> None:
         """Nothing to do: blocks are read when they are decoded."""
 
+    def check_memory(self, unit: ReadUnit, leaves: Collection[int]) -> None:
+        """Nothing to do: each block is checked before it is inflated."""
+
     def pieces(self, unit: ReadUnit, leaves: Collection[int]) -> Iterator[Piece]:
         """The records in batches."""
         chosen = [
@@ -70,17 +108,30 @@ class AvroSource:
             if any(column.leaves[0] <= i < column.leaves[1] for i in leaves)
         ]
         start = unit.start
-        while True:
-            with errors_of_file(self._data):
-                records: list[Any] = list(islice(self._reader, _RECORDS))
+        with errors_of_file(self._data):
+            decoded = self._records()
+            while records := list(islice(decoded, _RECORDS)):
                 arrays = {
                     column.leaves[0]: pa.array([r[field.name] for r in records], field.type)
                     for column, field in chosen
                 }
-            if not records:
-                return
-            yield Piece(start, len(records), arrays)
-            start += len(records)
+                yield Piece(start, len(records), arrays)
+                start += len(records)
+
+    def _records(self) -> Iterator[Any]:
+        """The records. Several small blocks are decoded at once."""
+        waiting: list[Block] = []
+        for block in blocks(self._rest, self._header.codec, self._sync):
+            waiting.append(block)
+            if sum(len(part.data) for part in waiting) >= _BYTES:
+                yield from self._decoded(waiting)
+                waiting = []
+        yield from self._decoded(waiting)
+
+    def _decoded(self, some: Sequence[Block]) -> Iterator[Any]:
+        import fastavro
+
+        return iter(fastavro.reader(io.BytesIO(b"".join(joined(self._header.schema, some)))))
 
     def _field(self, member: Any) -> pa.Field:
         metadata = None
@@ -102,7 +153,10 @@ class AvroSource:
                 entry = self._type(items)
                 return pa.map_(entry.field("key"), entry.field("value"))
             case {"type": "array", "items": items}:
-                return pa.list_(self._inner("element", items, schema.get("element-id")))
+                element = self._inner("element", items, schema.get("element-id"))
+                if _takes_no_bytes(element.type):
+                    raise ValueError("it has lists whose elements take no bytes")
+                return pa.list_(element)
             case {"type": "map", "values": values}:
                 key = self._inner("key", "string", schema.get("key-id"))
                 return pa.map_(

@@ -70,10 +70,11 @@ class FileReader(Struct, frozen=True):
         return self.finder.find([column.key])
 
     def everything(self, columns: Sequence[ReadColumn]) -> Iterator[list[pa.Array]]:
-        """The columns of all rows of the file."""
+        """The columns of all rows of the file, whose parts must fit into the memory limit."""
         leaves = self.leaves(columns)
         for unit in self.source.units(None):
             self.source.fetch(unit, leaves)
+            self.source.check_memory(unit, leaves)
             for piece in self.source.pieces(unit, leaves):
                 yield self.shaped(piece, columns)
         self.source.close()

@@ -11,11 +11,20 @@ from whyscan.errors import CorruptFile
 from whyscan.scan.columns_of_file import file_columns
 from whyscan.scan.ranges import RangeFile
 from whyscan.scan.sources import Piece, ReadUnit, errors_of_file, open_bytes, rows_a_batch
+from whyscan.tables import budget
+from whyscan.tables.parquet.thrift import ThriftReader
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from whyscan.tables.file_columns import DataFile
+
+
+_INFLATED, _STORED = 2, 3
+"""The numbers of a page's sizes in its header (parquet.thrift, PageHeader)."""
+
+_PAGE_HEADER = 1 << 18
+"""The most bytes of a page's header: writers may put statistics there."""
 
 
 class ParquetSource:
@@ -59,6 +68,18 @@ class ParquetSource:
                 start = min(start, chunk.dictionary_page_offset)
             ranges.append((start, start + chunk.total_compressed_size))
         return ranges
+
+    def check_memory(self, unit: ReadUnit, leaves: Collection[int]) -> None:
+        """Refuse pages that claim more than the memory limit allows: a page is inflated whole."""
+        for start, end in self._chunks(unit, leaves):
+            at = start
+            while at < end:
+                with errors_of_file(self._data):
+                    self._bytes.seek(at)
+                    page = ThriftReader(self._bytes.read(min(_PAGE_HEADER, end - at)))
+                    header = page.struct()
+                budget.check_object_size(header.get(_INFLATED, 0), self._data.shown)
+                at += page.at + max(header.get(_STORED, 0), 0)
 
     def pieces(self, unit: ReadUnit, leaves: Collection[int]) -> Iterator[Piece]:
         """The rows of a row group in batches."""

@@ -52,6 +52,10 @@ class OpenedFile(Protocol):
         """Load the bytes of these leaves, if the file is in a remote store."""
         ...
 
+    def check_memory(self, unit: ReadUnit, leaves: Collection[int]) -> None:
+        """Refuse a unit of which some part takes more memory than the limit allows."""
+        ...
+
     def pieces(self, unit: ReadUnit, leaves: Collection[int]) -> Iterator[Piece]:
         """The rows of a unit, with at least the columns of these leaves."""
         ...

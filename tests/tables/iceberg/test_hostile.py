@@ -17,7 +17,8 @@ from obstore.store import MemoryStore
 from tables.iceberg.by_hand import list_schema
 from whyscan.errors import CorruptFile, TableError, TooLarge, WhyscanError
 from whyscan.table import Table
-from whyscan.tables.iceberg import avro, decoding, open_iceberg
+from whyscan.tables.avro import containers as avro
+from whyscan.tables.iceberg import decoding, open_iceberg
 from whyscan.tables.iceberg.avro_schemas import layout
 from whyscan.tables.storage.store import Store, local_store
 
@@ -32,7 +33,7 @@ def test_a_block_that_inflates_without_end_is_refused(lake, monkeypatch):
 
 @pytest.mark.parametrize("codec", ["deflate", "snappy", "zstandard", "bzip2", "xz", "null"])
 def test_every_codec_has_the_limit(codec):
-    from whyscan.tables.iceberg.codecs import Overflow, inflate
+    from whyscan.tables.avro.codecs import Overflow, inflate
 
     zeros = bytes(1 << 20)
     with pytest.raises(Overflow):
@@ -59,7 +60,7 @@ def _compressed(codec, data):
 
 
 def test_an_unknown_codec_is_refused():
-    from whyscan.tables.iceberg.codecs import inflate
+    from whyscan.tables.avro.codecs import inflate
 
     with pytest.raises(CorruptFile, match="'zip', which whyscan cannot read"):
         inflate("zip", b"", 10, "m.avro")

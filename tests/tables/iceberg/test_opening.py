@@ -326,7 +326,7 @@ def test_few_manifest_lists_are_kept_and_no_large_ones(history, monkeypatch):
     monkeypatch.setattr(manifests, "_lists", BoundedCache(2, count))
     for number in (1, 2, 1, 3):
         history.live(snapshot=number)
-    assert [len(table) for table in manifests._lists] == [1, 3]
+    assert [len(table) for table in manifests._lists.values()] == [1, 3]
 
     monkeypatch.setattr(manifests, "_lists", BoundedCache(1))
     assert history.live() == ["one", "two", "three"]

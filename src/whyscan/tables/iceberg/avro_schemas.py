@@ -18,7 +18,7 @@ import pyarrow as pa
 from msgspec import Struct, field
 
 from whyscan.errors import CorruptFile
-from whyscan.tables.iceberg.avro import encoded_number
+from whyscan.tables.avro.containers import encoded_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -21,14 +21,14 @@ from msgspec import Struct, field
 
 from whyscan.errors import CorruptFile
 from whyscan.tables import budget
-from whyscan.tables.iceberg.avro import Block, joined, overcounted
+from whyscan.tables.avro.containers import Block, joined, overcounted
 from whyscan.tables.iceberg.avro_schemas import last_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from concurrent.futures import Future
 
-    from whyscan.tables.iceberg.avro import Container
+    from whyscan.tables.avro.containers import Container
     from whyscan.tables.iceberg.avro_schemas import Layout
 
 SMALL = 1 << 20

@@ -27,7 +27,7 @@ from whyscan.tables.iceberg.decoding import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from whyscan.tables.iceberg.avro import Container
+    from whyscan.tables.avro.containers import Container
     from whyscan.tables.iceberg.avro_schemas import Layout
     from whyscan.tables.iceberg.metadata import Spec
     from whyscan.tables.iceberg.metadata_files import MetadataFiles

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from whyscan.tables.iceberg.avro import Container
+    from whyscan.tables.avro.containers import Container
 
 _COUNTS = pa.list_(pa.struct([("key", pa.int32()), ("value", pa.int64())]))
 _BOUNDS = pa.list_(pa.struct([("key", pa.int32()), ("value", pa.binary())]))

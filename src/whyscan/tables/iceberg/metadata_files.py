@@ -8,7 +8,7 @@ from msgspec import Struct, field
 
 from whyscan.errors import CorruptFile, TableError
 from whyscan.tables import budget
-from whyscan.tables.iceberg.avro import Container, Headers
+from whyscan.tables.avro.containers import Container, Headers
 from whyscan.tables.iceberg.avro_schemas import Layout, layout
 from whyscan.tables.storage.store import ByteRange
 

@@ -13,7 +13,7 @@ from msgspec import Struct, field
 
 from whyscan.errors import CorruptFile
 from whyscan.tables import budget
-from whyscan.tables.iceberg.codecs import Overflow, inflate
+from whyscan.tables.avro.codecs import Overflow, inflate
 from whyscan.tables.json_text import read_json
 from whyscan.tree.lazy import lazy
 
@@ -59,24 +59,32 @@ class Container(Struct, frozen=True):
     body: int
 
     def blocks(self) -> Iterator[Block]:
-        """The blocks, inflated one by one."""
+        """The blocks, inflated one by one; together they are bounded, too."""
         reader = AvroReader(self.path, self.data, self.body)
-        left, at_once = budget.most_inflated(len(self.data)), budget.most_at_once()
-        while reader.at < len(self.data):
-            count, size = reader.number(), reader.number()
-            compressed = reader.take(size)
-            if reader.take(SYNC_BYTES) != self.sync:
-                raise CorruptFile(self.path, "a block does not end with the file's sync marker")
-            try:
-                inflated = inflate(self.header.codec, compressed, min(left, at_once), self.path)
-            except Overflow:
-                most = at_once if at_once < left else budget.most_inflated(len(self.data))
-                raise budget.inflates(self.path, most) from None
-            # A record of a manifest takes at least one byte.
-            if not 0 <= count <= len(inflated):
-                raise overcounted(self.path, count, len(inflated))
-            left -= len(inflated)
-            yield Block(count, inflated)
+        left = most = budget.most_inflated(len(self.data))
+        for block in blocks(reader, self.header.codec, self.sync):
+            left -= len(block.data)
+            if left < 0:
+                raise budget.inflates(self.path, most)
+            yield block
+
+
+def blocks(reader: AvroReader, codec: str, sync: bytes) -> Iterator[Block]:
+    """The blocks from the reader's position on, inflated one by one within the memory limit."""
+    most = budget.most_at_once()
+    while not reader.at_end():
+        count, size = reader.number(), reader.number()
+        compressed = reader.take(size)
+        if reader.take(SYNC_BYTES) != sync:
+            raise CorruptFile(reader.path, "a block does not end with the file's sync marker")
+        try:
+            inflated = inflate(codec, compressed, most, reader.path)
+        except Overflow:
+            raise budget.inflates(reader.path, most) from None
+        # A record takes at least one byte.
+        if not 0 <= count <= len(inflated):
+            raise overcounted(reader.path, count, len(inflated))
+        yield Block(count, inflated)
 
 
 def overcounted(path: str, count: int, size: int) -> CorruptFile:
@@ -102,7 +110,7 @@ class Headers(Struct):
             if data.startswith(prefix):
                 return _behind(path, header, data, len(prefix))
         reader = AvroReader(path, data, 0)
-        header = _header(reader)
+        header = read_header(reader)
         if len(self.by_prefix) < _HEADERS_KEPT:
             self.by_prefix.append((data[: reader.at], header))
         return _behind(path, header, data, reader.at)
@@ -113,7 +121,8 @@ def _behind(path: str, header: Header, data: bytes, at: int) -> Container:
     return Container(path, header, reader.take(SYNC_BYTES), data, reader.at)
 
 
-def _header(reader: AvroReader) -> Header:
+def read_header(reader: AvroReader) -> Header:
+    """The header at the beginning of a container; the sync marker follows it."""
     if reader.take(len(MAGIC)) != MAGIC:
         raise CorruptFile(reader.path, "it is not an Avro file")
     metadata = dict(_metadata(reader))
@@ -160,6 +169,9 @@ class AvroReader(Struct):
         content = self.data[self.at : self.at + count]
         self.at += count
         return content
+
+    def at_end(self) -> bool:
+        return self.at >= len(self.data)
 
     def number(self) -> int:
         """A zigzag variable-length integer."""

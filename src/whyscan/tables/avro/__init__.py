@@ -1,0 +1,1 @@
+"""Avro containers: their headers and blocks, inflated within the memory limit."""
