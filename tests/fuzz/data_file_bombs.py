@@ -95,8 +95,8 @@ def claimed_page(page: bytes, size: int) -> bytes:
     claim = varint(2 * size)
     grown = len(claim) - (reader.at - before)
     reader.byte()
-    stored = varint(reader.varint() - 2 * grown)
-    return (page[:3] + claim + b"\x15" + stored + page[reader.at :])[: len(page)]
+    compressed = varint(reader.varint() - 2 * grown)
+    return (page[:3] + claim + b"\x15" + compressed + page[reader.at :])[: len(page)]
 
 
 BOMBS = {

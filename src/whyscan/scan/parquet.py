@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from whyscan.tables.file_columns import DataFile
 
 
-_INFLATED, _STORED = 2, 3
+_INFLATED, _COMPRESSED = 2, 3
 """The numbers of a page's sizes in its header (parquet.thrift, PageHeader)."""
 
 _PAGE_HEADER = 1 << 18
@@ -79,7 +79,7 @@ class ParquetSource:
                     page = ThriftReader(self._bytes.read(min(_PAGE_HEADER, end - at)))
                     header = page.struct()
                 budget.check_object_size(header.get(_INFLATED, 0), self._data.shown)
-                at += page.at + max(header.get(_STORED, 0), 0)
+                at += page.at + max(header.get(_COMPRESSED, 0), 0)
 
     def pieces(self, unit: ReadUnit, leaves: Collection[int]) -> Iterator[Piece]:
         """The rows of a row group in batches."""
