@@ -40,7 +40,7 @@ WORTH_WHILE = 4
 class _BlockFlags(Struct, frozen=True):
     """Two flags per block: `may` if some member may be flagged, `sure` if all members are flagged.
 
-    They have one row per row of a judgement, or no rows but the flags of one.
+    The flags of a whole judgement are a matrix with its rows; otherwise they are one array.
     """
 
     may: Flags

@@ -144,7 +144,10 @@ class MechanismOverlap(Record, frozen=True):
 
 
 def overlap(plan: ScanPlan, *, partitions_stay: bool) -> MechanismOverlap:
-    """What each mechanism removes. With `partitions_stay`, partition values remove no file."""
+    """Count what partition values, statistics and both of them remove.
+
+    With `partitions_stay`, partition values remove no file.
+    """
     evidence = plan.counted
     by_partition = ~evidence.by_partition.kept
     kept = evidence.before_limit.judgement.kept if partitions_stay else _kept_by_statistics(plan)

@@ -69,7 +69,7 @@ class Layout(Struct, frozen=True):
 
 
 def layout(path: str, schema: Any) -> Layout:
-    """The layout of a manifest or a manifest list."""
+    """Return how the records of a manifest or manifest list are laid out, by its Avro schema."""
     rewriter = _Rewriter(path)
     rewriter.record(schema, 0)
     record = {"type": "record", "name": "entry", "fields": rewriter.fields}

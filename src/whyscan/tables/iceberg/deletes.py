@@ -177,7 +177,11 @@ def _in_partition(
 
 
 def _keys(deletes: Entries, data: Entries) -> tuple[Numbers, Numbers, int]:
-    """The partition numbers of both. A field of different types is left out of the comparison."""
+    """Number the partitions of delete files and data files; one partition has one number in both.
+
+    The third result is how many numbers there are. A partition field whose values have different
+    types in both is not compared.
+    """
     codes = np.zeros(deletes.count + data.count, np.int64)
     for field in deletes.spec.fields:
         delete_values, data_values = deletes.partition.get(field.id), data.partition.get(field.id)

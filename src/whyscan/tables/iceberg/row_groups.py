@@ -84,7 +84,11 @@ class _Older(Struct):
             yield footer
 
     def default(self, column: Column, file: pa.Array) -> Interval | None:
-        """The column's interval per row group: its default in older files, all values in others."""
+        """Return the interval of a column per row group, None if no file is older than the column.
+
+        The column has its default value in files that are older than it, and may have any value in
+        others.
+        """
         older = self.older.get(column.path)
         if older is None:
             return None

@@ -59,7 +59,7 @@ def shown(line: QueryLine) -> str:
 
 
 def shape_scans(queries: Iterable[QueryLine]) -> tuple[ShapeScan, ...]:
-    """One for each shape and table that could be planned, in the order of the ranking."""
+    """Sum up each query shape and table that could be planned, in ranking order."""
     scans_by_shape: dict[tuple[str, str], list[tuple[QueryLine, AuditedScan]]] = {}
     for query in queries:
         for table in query.tables:
