@@ -363,3 +363,22 @@ def test_every_class_name_is_there_once():
                 places.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
 
     assert {name: files for name, files in places.items() if len(files) > 1} == {}
+
+
+GUIDE = (PACKAGE.parents[1] / "ARCHITECTURE.md").read_text("utf-8")
+
+
+def test_the_glossary_has_at_most_forty_words():
+    glossary = GUIDE.split("## Glossary")[1].split("\n## ")[0]
+    words = re.findall(r"^\| (?!word |---)([^|]+) \|", glossary, re.MULTILINE)
+
+    assert 20 < len(words) <= 40, words
+    assert len(words) == len(set(words))
+
+
+def test_every_file_that_the_architecture_names_exists():
+    top = PACKAGE.parents[1]
+    folders = [PACKAGE, *(path for path in PACKAGE.rglob("*") if path.is_dir()), top]
+    named = re.findall(r"`([\w/.*]+\.(?:py|md|j2|yml))`", GUIDE)
+
+    assert [name for name in named if not any(any(f.glob(name)) for f in folders)] == []
