@@ -197,3 +197,21 @@ def test_an_operator_before_a_sign_is_no_column(text):
     predicate = bind(text, schema)
 
     assert [column.path for column in predicate.columns()] == [("n",)]
+
+
+@pytest.mark.parametrize(
+    "word", ["all", "any", "case", "CASE", "distinct", "exists", "select", "some"]
+)
+@pytest.mark.parametrize("rest", ["+ 1 > 0", "- 1 = 2 AND {} - -1 < 5", "-1 <> 0"])
+def test_a_keyword_before_a_sign_is_a_column_at_the_start_of_a_condition(word, rest):
+    predicate = bind(f"{word} {rest.format('`' + word + '`')}", Schema((Field(word, INT),)))
+
+    assert [column.path for column in predicate.columns()] == [(word,)]
+
+
+def test_a_case_with_an_end_and_a_statement_are_what_they_were():
+    schema = Schema((Field("n", INT),))
+
+    assert bind("case -n when -1 then true else false end", schema).columns()
+    with pytest.raises(WhyscanError, match="this is a statement"):
+        bind("select -1 from t", schema)

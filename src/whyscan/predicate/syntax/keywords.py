@@ -95,6 +95,25 @@ def as_spark_reads(tokens: list[Token], text: str) -> list[Token]:
     return new_tokens
 
 
+def first_word_as_name(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens of a condition with a name at its start, as in `case + 1 > 0`.
+
+    A condition starts with no SELECT and no DISTINCT, and with a CASE only if an END follows.
+    """
+    after_word = tokens[1].token_type if len(tokens) > 1 else None
+    if after_word not in {TokenType.PLUS, TokenType.DASH}:
+        return list(tokens)
+    first, *rest = tokens
+    words = _BEFORE_A_SIGN - {"interval", "not"}
+    kinds = {token.token_type for token in rest}
+    if first.text.lower() not in words or kinds & {TokenType.END, TokenType.FROM}:
+        return list(tokens)
+    return [
+        Token(TokenType.IDENTIFIER, first.text, first.line, first.col, first.start, first.end),
+        *rest,
+    ]
+
+
 def _is_a_name(tokens: Sequence[Token], new_tokens: Sequence[Token], index: int) -> bool:
     """Whether a keyword is a name: the tokens before and after it are those around a value."""
     token = tokens[index]

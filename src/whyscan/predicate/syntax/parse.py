@@ -148,7 +148,7 @@ def _tokens_of_condition(text: str, dialect: Dialect) -> list[Token]:
     """
     tokens = tokenize(text, dialect)
     if not tokens or tokens[0].token_type not in dialect.tokenizer_class.COMMANDS:
-        return tokens
+        return keywords.first_word_as_name(tokens) if _is_spark(dialect) else tokens
     first = tokens[0]
     word = text[first.start : first.end + 1]
     place = (first.line, first.col, first.start, first.end)
@@ -184,10 +184,14 @@ def tokenize(text: str, dialect: Dialect) -> list[Token]:
         )
     tokens_.check_shifts(tokens, text)
     keywords.check_numbers(tokens, text)
-    if type(dialect).__name__.lower() in _SPARK_DIALECTS:
+    if _is_spark(dialect):
         tokens = keywords.as_spark_reads(tokens, text)
     doubled = "''" in text or '""' in text
     return tokens_.join_quotes(tokens, text) if doubled else tokens
+
+
+def _is_spark(dialect: Dialect) -> bool:
+    return type(dialect).__name__.lower() in _SPARK_DIALECTS
 
 
 def _is_unicode(text: str) -> bool:
