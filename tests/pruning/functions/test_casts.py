@@ -88,6 +88,16 @@ def test_infinities_and_nan_become_null_decimals():
     assert scalars.cast(math.inf, DOUBLE, PRICE) is None
 
 
+@pytest.mark.parametrize(
+    "target", [DecimalType(38, 10), LONG, FINE, PRICE, DecimalType(23, 0)], ids=str
+)
+@pytest.mark.parametrize("number", [1e300, -1e300, 1e38])
+def test_a_double_beyond_the_decimal_is_an_error(number, target):
+    outcome = plain_cast(of_literal(Literal(number, DOUBLE)), target, CastFailure.RAISE)
+
+    assert (outcome.value, outcome.raises) == (False, True)
+
+
 WORDS = {
     "yes": (True, True, False),
     " F ": (False, True, False),

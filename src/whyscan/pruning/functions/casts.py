@@ -167,7 +167,8 @@ def _to_decimal(x: Interval, target: DecimalType) -> Interval | None:
 
 def _float_to_decimal(x: Interval, target: DecimalType) -> Interval:
     """Half up from the shortest decimal text, which lies between the double's two neighbours."""
-    limit = pa.scalar(10.0 ** (target.precision - target.scale))
+    # The double of 10^28 is a little less than 10^28: a number beyond it must stay beyond it.
+    limit = pa.scalar(2 * 10.0 ** (target.precision - target.scale))
     room = pa.decimal256(WIDE_DIGITS, target.scale)
     lower, upper = ends(x)
     first, last = (
