@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime, time
 
 from pruning.functions.time import reference as ref
 from pruning.functions.time.reference import DAY, SECOND
@@ -38,12 +39,16 @@ Answer = Callable[[int, str], object]
 
 @dataclass(frozen=True)
 class Case:
-    """`expression` over the column x of type `source`; `{x}` in `sql`; `answer(value, zone)`."""
+    """`expression` over the column x of type `source`; `{x}` in `sql`; `answer(value, zone)`.
+
+    Where it is `exact`, one value gives one point.
+    """
 
     name: str
     expression: Expression
     sql: str
     answer: Answer
+    exact: bool = True
 
     @property
     def column(self) -> Column:
@@ -68,6 +73,25 @@ def span(interval: str) -> str:
     """An interval's microseconds in SQL."""
     units = {"day": DAY, "hour": 3600 * SECOND, "minute": 60 * SECOND, "second": SECOND}
     return " + ".join(f"extract({unit} from {interval}) * {n}L" for unit, n in units.items())
+
+
+LEAP_DAY = 1_709_208_000_000_000
+"""2024-02-29 12:00 in UTC."""
+
+
+def months_between(later: int, earlier: int, zone: str) -> float:
+    """Whole months on the same day of the month and from end to end; else 31 days are a month.
+
+    The time of day is the time since midnight, which is not what a clock shows that was changed.
+    """
+    first, second = (ref.reading(instant, zone).date() for instant in (later, earlier))
+    months = (first.year - second.year) * 12 + first.month - second.month
+    if first.day == second.day or all(ref.last_day(day) == day for day in (first, second)):
+        return float(months)
+    midnights = [ref.instant_of(datetime.combine(d, time.min), zone) for d in (first, second)]
+    seconds = [(i - start) // SECOND for i, start in zip((later, earlier), midnights, strict=True)]
+    days = first.day - second.day
+    return round(months + (days * 86400 + seconds[0] - seconds[1]) / (31 * 86400), 8)
 
 
 def call(function: str, kind: Type, *arguments: Expression) -> Call:
@@ -400,6 +424,13 @@ def cast_cases() -> list[Case]:
             call("from_utc_timestamp", TIMESTAMP, INSTANT, text("America/St_Johns")),
             "from_utc_timestamp({x}, 'America/St_Johns')",
             lambda v, _: ref.micros(ref.reading(v, "America/St_Johns")),
+        ),
+        Case(
+            "instant months_between",
+            call("months_between", DOUBLE, INSTANT, Literal(LEAP_DAY, TIMESTAMP)),
+            f"months_between({{x}}, timestamp_micros({LEAP_DAY}))",
+            lambda v, zone: months_between(v, LEAP_DAY, zone),
+            exact=False,
         ),
         Case(
             "instant to_utc",

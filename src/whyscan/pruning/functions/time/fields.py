@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from msgspec.structs import replace
 
 from whyscan.pruning.functions.function import Argument, ScalarFunction
-from whyscan.pruning.functions.rules import mapped
+from whyscan.pruning.functions.rules import mapped, strict
 from whyscan.pruning.functions.time import gregorian
 from whyscan.pruning.functions.time.casts import as_type
 from whyscan.pruning.functions.time.dates import DATES
@@ -34,11 +34,12 @@ from whyscan.pruning.functions.time.kernels import (
     monotone,
     of_ticks,
     overflowing,
+    paired,
     times,
     wrapping,
 )
 from whyscan.pruning.functions.time.truncation import date_trunc, trunc
-from whyscan.pruning.functions.time.zone_clock import to_instant, to_local
+from whyscan.pruning.functions.time.zone_clock import to_days, to_instant, to_local
 from whyscan.pruning.interval import Interval, anything, only_null
 from whyscan.pruning.mask import choose, surely
 from whyscan.tree.nodes import Literal, type_of
@@ -142,6 +143,27 @@ def _formatted(moments: Interval, how: Expression, zone: Zone) -> Interval:
     return written(to_local(moments, zone), date_pattern)
 
 
+_REST_OF_MONTHS, _REST_ACROSS_CHANGES = 0.9999997, 1.04
+"""30 days 23:59:59 in months of 31 days, and 32 days: a day may be longer where clocks change."""
+
+
+def _months_between(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
+    """`months_between(later, earlier)`: the months from month to month, and a rest.
+
+    The rest is up to 30 days and a time of day, in months of 31 days.
+    """
+    later, earlier = (
+        each(gregorian.months_of, bounds_of(to_days(as_type(x, TIMESTAMP, zone), zone)))
+        for x in arguments[:2]
+    )
+    rest = _REST_ACROSS_CHANGES if zone.transitions else _REST_OF_MONTHS
+    bounds = (
+        paired(lambda a, b: pc.subtract(pc.subtract(a, b), rest), later[0], earlier[1]),
+        paired(lambda a, b: pc.add(pc.subtract(a, b), rest), later[1], earlier[0]),
+    )
+    return strict(call.type, arguments, bounds)
+
+
 def _from_utc(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:
     """`from_utc_timestamp(ts, zone)`: the other zone's clock reading, as if it were in UTC."""
     moments, target_zone = as_type(arguments[0], TIMESTAMP, zone), _named_zone(call.arguments[1])
@@ -187,7 +209,13 @@ TEMPORAL = (
     ScalarFunction("date_trunc", _MOMENT_AND_TEXT[::-1], lambda a: type_of(a[1]), date_trunc),
     ScalarFunction("from_unixtime", (Argument.BIGINT, Argument.STRING), STRING, _from_unixtime),
     ScalarFunction("from_utc_timestamp", _MOMENT_AND_TEXT, TIMESTAMP, _from_utc),
-    ScalarFunction("months_between", (Argument.TIMESTAMP, Argument.TIMESTAMP), DOUBLE),
+    ScalarFunction(
+        "months_between",
+        (Argument.TIMESTAMP, Argument.TIMESTAMP, Argument.ANY),
+        DOUBLE,
+        _months_between,
+        optional=1,
+    ),
     ScalarFunction("to_utc_timestamp", _MOMENT_AND_TEXT, TIMESTAMP, _to_utc),
     ScalarFunction("trunc", (Argument.DATE, Argument.STRING), DATE, trunc),
 )
