@@ -218,3 +218,12 @@ def test_only_the_smallest_condition_is_opaque():
 def test_functions_carry_their_type():
     (conjunct,) = bind("lower(name) > 'a'", EVENTS).conjuncts
     assert type_of(conjunct.expression.left) == STRING
+
+
+@pytest.mark.parametrize(
+    "text", ["regexp_replace(name, 'a', 'b', 1) = 'x'", "to_date(id) > day", "to_date(price) = day"]
+)
+def test_a_call_that_spark_accepts_is_opaque_and_not_refused(text):
+    (conjunct,) = bind(text, EVENTS).conjuncts
+
+    assert isinstance(conjunct.expression, Opaque)

@@ -584,6 +584,9 @@ unix_date(day) = -1
 timestamp_seconds(1709296496) < ts
 timestamp_millis(big) > '1970-01-01'
 from_unixtime(big) > '1970'
+from_unixtime(price) > '1970'
+months_between(ts, day, false) > 1
+price IS DISTINCT FROM CAST(CAST('NaN' AS FLOAT) AS DECIMAL(10,2))
 date_format(ts, 'yyyy-MM') = '2024-03'
 CAST('2024-03-01' AS TIMESTAMP) <= ts
 CAST('2024-03-01 00:00:00' AS DATE) = day

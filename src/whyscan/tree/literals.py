@@ -93,7 +93,11 @@ def exact_decimal(value: Decimal) -> Literal:
 
 def convert(literal: Literal, target: Type, clock: Clock) -> Literal | None:
     """The literal as another type; None if the cast must stay in the tree."""
-    if literal.value is None:
+    if literal.value is None or (
+        isinstance(target, DecimalType)
+        and isinstance(literal.value, float)
+        and not math.isfinite(literal.value)
+    ):
         return Literal(None, target)
     if literal.type == target:
         return literal
@@ -210,8 +214,6 @@ def _to_decimal(literal: Literal, target: DecimalType) -> Decimal | None:
                 raise Inconvertible("not a number")
             value = Decimal(text)
         case float() as number:
-            if not math.isfinite(number):
-                raise Inconvertible(f"out of range for {target}")
             value = Decimal(repr(number))
         case bool() | int() | Decimal() if _is_number(literal.type):
             value = Decimal(literal.value)

@@ -79,10 +79,11 @@ def _target(kind: Type, parameter: Argument) -> Type | None:
             return kind if is_numeric(kind) else _if_string_or_null(kind, DOUBLE)
         case Argument.DOUBLE:
             return DOUBLE if is_numeric(kind) else _if_string_or_null(kind, DOUBLE)
-        case Argument.INT:
-            return kind if isinstance(kind, IntegerType) else _if_string_or_null(kind, INT)
-        case Argument.BIGINT:
-            return kind if isinstance(kind, IntegerType) else _if_string_or_null(kind, BIGINT)
+        case Argument.INT | Argument.BIGINT if not isinstance(kind, IntegerType):
+            target = INT if parameter is Argument.INT else BIGINT
+            return target if is_numeric(kind) else _if_string_or_null(kind, target)
+        case Argument.INT | Argument.BIGINT:
+            return kind
         case Argument.STRING:
             return STRING
         case Argument.BYTES:

@@ -213,7 +213,7 @@ _SPARK: dict[str, Builder] = {
         for name in (
             "ascii", "bround", "concat_ws", "contains", "crc32", "date_from_unix_date", "dayofweek",
             "get_json_object", "hash", "initcap", "instr", "isnan", "lpad", "months_between",
-            "md5", "octet_length", "regexp_replace", "repeat", "rlike", "rpad", "sha2",
+            "md5", "octet_length", "repeat", "rlike", "rpad", "sha2",
             "timestamp_micros", "timestamp_millis", "timestamp_seconds", "unix_date",
             "unix_micros", "unix_millis", "unix_seconds", "weekday", "weekofyear", "xxhash64",
             "add_months", "format_string", "next_day", "split_part", "substring_index", "translate",
@@ -229,6 +229,7 @@ _SPARK: dict[str, Builder] = {
     "locate": _swapped("instr"),
     "position": _swapped("instr"),
     "regexp_extract": text_calls.regexp_extract,
+    "regexp_replace": plain("regexp_replace", 3),
     "pmod": number_calls.pmod,
     "negative": number_calls.signed(arithmetic.negative),
     "nanvl": conditionals.nanvl,

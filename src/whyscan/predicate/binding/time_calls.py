@@ -15,6 +15,7 @@ from whyscan.predicate.binding.scope import Operand, Scope, Uninterpreted
 from whyscan.predicate.syntax.dialects import DialectFamily
 from whyscan.pruning.functions.folding import folded
 from whyscan.tree import time_text, zones
+from whyscan.tree.coercion import is_numeric
 from whyscan.tree.literals import convert
 from whyscan.tree.nodes import Arithmetic, Call, CastFailure, Literal, Operation, type_of
 from whyscan.tree.types import (
@@ -182,6 +183,8 @@ def _refuse_numbers(arguments: Arguments) -> None:
 
 def _cast_or_read(arguments: Arguments, target: Type) -> Expression:
     operand, scope = arguments.operand(0), arguments.scope
+    if target == DATE and is_numeric(type_of(operand.expression)):
+        raise Uninterpreted("the text of a number read as a date")
     if len(arguments) == 1:
         return casts.explicit_cast(operand, target, CastFailure.RAISE, scope)
     match operand.expression:
