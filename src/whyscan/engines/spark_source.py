@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import StructType
 
-    from whyscan.planning.plan.scan_plan import Evidence, ScanPlan
+    from whyscan.planning.plan.evidence import Evidence
+    from whyscan.planning.plan.scan_plan import ScanPlan
 
 NAME = "whyscan"
 PORTION_BYTES = 128 << 20

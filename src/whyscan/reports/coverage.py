@@ -14,8 +14,9 @@ from whyscan.planning.why.pushdown import PSEUDO_COLUMNS
 from whyscan.pruning.mask import tally
 
 if TYPE_CHECKING:
+    from whyscan.planning.plan.evidence import Evidence
     from whyscan.planning.plan.judgement import Flags
-    from whyscan.planning.plan.scan_plan import Evidence, ScanPlan
+    from whyscan.planning.plan.scan_plan import ScanPlan
     from whyscan.pruning.containers import Containers
     from whyscan.tree.nodes import Column
 
@@ -107,7 +108,7 @@ def coverage(plan: ScanPlan) -> tuple[Coverage, ...]:
 def of_column(column: Column, plan: ScanPlan) -> Coverage:
     """Measure one column whose statistics the plan has read."""
     evidence = plan.counted
-    read = evidence.opened
+    read = evidence.described
     files = evidence.file_count(read)
     blocks = evidence.files.containers.blocks
     if blocks is not None:

@@ -14,7 +14,8 @@ from whyscan.tree.types import StringType
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from whyscan.planning.plan.scan_plan import Limit, ScanPlan
+    from whyscan.planning.plan.evidence import Limit
+    from whyscan.planning.plan.scan_plan import ScanPlan
     from whyscan.reports.values import JsonValue
     from whyscan.tables.snapshot import Snapshot
     from whyscan.tree.nodes import Column, Conjunct

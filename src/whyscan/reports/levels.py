@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from operator import or_
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,7 +13,8 @@ from msgspec.structs import asdict, replace
 
 from whyscan.fields import Count, LevelName, Record, Sql, Word, object_of
 from whyscan.planning.plan import mechanisms
-from whyscan.planning.plan.matching_rows import group_rows, perhaps_matching, surely_matching
+from whyscan.planning.plan.evidence import LEVELS
+from whyscan.planning.plan.matching_rows import perhaps_matching, surely_matching
 from whyscan.planning.plan.planner import plus, total, total_of
 from whyscan.planning.why.pushdown import Confidence
 from whyscan.planning.why.reasons import unchecked_parts
@@ -21,13 +22,12 @@ from whyscan.planning.why.reasons import unchecked_parts
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from whyscan.planning.plan.judgement import Flags, Judgement
-    from whyscan.planning.plan.scan_plan import Evidence, ManifestEvidence, ScanPlan
+    from whyscan.planning.plan.evidence import Evidence, LevelEvidence
+    from whyscan.planning.plan.judgement import Flags
+    from whyscan.planning.plan.scan_plan import ScanPlan
     from whyscan.planning.why.reasons import Why
     from whyscan.tables.snapshot import RowGroups
     from whyscan.tree.nodes import Predicate
-
-ORDER = ("manifests", "files", "row_groups")
 
 
 class Level(
@@ -121,26 +121,39 @@ class RowsMatched(Record, frozen=True):
 def levels(
     plan: ScanPlan, interpreted: Sequence[bool], why: Why, gone: Sequence[RemovedFiles]
 ) -> tuple[Level, ...]:
-    """Count the manifests (if the format has them), the files, and the row groups (if opened)."""
+    """Count every level that was looked at, top down."""
     evidence = plan.counted
     counted = []
-    if evidence.manifests is not None:
-        above = evidence.manifests
-        blind = unchecked_parts(plan, interpreted, above.manifests.containers, above.judgement)
-        counted.append(replace(_manifests(above), unchecked=blind))
-    blind = int(why.files[why.unchecked].sum())
-    counted.append(replace(_files(plan, gone), unchecked=blind))
-    groups, group_verdicts = evidence.row_groups, evidence.row_group_judgement
-    if groups is not None and group_verdicts is not None and len(groups.opened):
-        level = _row_groups(evidence, groups, group_verdicts)
-        blind = unchecked_parts(plan, interpreted, groups.containers, group_verdicts)
-        selected_total, selected_kept = _selected_columns_bytes(plan, groups, group_verdicts)
-        counted.append(
-            replace(
-                level, unchecked=blind, selected_total=selected_total, selected_kept=selected_kept
-            )
-        )
+    for level in evidence.levels:
+        if level is evidence.file_level:
+            counted.append(_of_files(_count(level), plan, why, gone))
+        elif level is not evidence.row_group_level:
+            blind = unchecked_parts(plan, interpreted, level)
+            counted.append(replace(_count(level), unchecked=blind))
+        elif len(level.listed.opened):
+            blind = unchecked_parts(plan, interpreted, level)
+            counted.append(replace(_of_row_groups(_count(level), plan, level), unchecked=blind))
     return tuple(counted)
+
+
+def _count(level: LevelEvidence[Any]) -> Level:
+    """Count one level. It is exact if partition values give each container `none` or `all`."""
+    verdicts, by = level.verdicts, level.by_partition
+    settled = bool((~by.kept | by.every).all())
+    size = level.bytes
+    return Level(
+        level=level.name,
+        total=level.listed.count,
+        kept=level.container_count(verdicts.kept),
+        every=level.container_count(verdicts.every),
+        kept_without_nan=level.container_count(verdicts.kept_without_nan),
+        confidence=Confidence.EXACT if settled else Confidence.CONSERVATIVE,
+        bytes_total=None if size is None else total(size),
+        bytes_kept=None if size is None else total_of(size, verdicts.kept),
+        rows_total=total(level.rows),
+        rows_kept=total_of(level.rows, verdicts.kept),
+        pruned_by=mechanisms.worded(mechanisms.counted(level)),
+    )
 
 
 def add_levels(first: tuple[Level, ...], second: tuple[Level, ...]) -> tuple[Level, ...]:
@@ -149,85 +162,34 @@ def add_levels(first: tuple[Level, ...], second: tuple[Level, ...]) -> tuple[Lev
     for level in second:
         sum_so_far = by_name.get(level.level)
         by_name[level.level] = level if sum_so_far is None else sum_so_far + level
-    return tuple(by_name[name] for name in ORDER if name in by_name)
+    return tuple(by_name[name] for name in LEVELS if name in by_name)
 
 
-def _manifests(above: ManifestEvidence) -> Level:
-    """Count manifests by the manifest list, which has numbers of files and rows but no bytes."""
-    verdicts, rows = above.judgement, above.manifests.rows
-    settled = bool((~verdicts.kept | verdicts.every).all())
-    return Level(
-        level="manifests",
-        total=above.manifests.count,
-        kept=int(verdicts.kept.sum()),
-        every=int(verdicts.every.sum()),
-        kept_without_nan=int(verdicts.kept_without_nan.sum()),
-        confidence=Confidence.EXACT if settled else Confidence.CONSERVATIVE,
-        bytes_total=None,
-        bytes_kept=None,
-        rows_total=total(rows),
-        rows_kept=total(rows.filter(pa.array(verdicts.kept))),
-        pruned_by=mechanisms.counted(mechanisms.of_manifests(above)),
+def _of_files(level: Level, plan: ScanPlan, why: Why, gone: Sequence[RemovedFiles]) -> Level:
+    """Add the files of closed manifests to the counts of the files."""
+    files = {m: r.files for m, r in zip(mechanisms.REMOVING, gone, strict=True)}
+    return replace(
+        level,
+        total=plan.summary.files_total,
+        bytes_total=plan.summary.bytes_total,
+        rows_total=plan.summary.rows_total,
+        pruned_by=mechanisms.worded(files),
+        unchecked=int(why.files[why.unchecked].sum()),
     )
 
 
-def _files(plan: ScanPlan, gone: Sequence[RemovedFiles]) -> Level:
-    """Count files. The confidence is exact if partition values give each file `none` or `all`."""
-    evidence, summary = plan.counted, plan.summary
-    by = evidence.by_partition
-    settled = bool((~by.kept | by.every).all())
-    return Level(
-        level="files",
-        total=summary.files_total,
-        kept=summary.files_kept,
-        every=evidence.file_count(evidence.judgement.every),
-        kept_without_nan=evidence.file_count(evidence.judgement.kept_without_nan),
-        confidence=Confidence.EXACT if settled else Confidence.CONSERVATIVE,
-        bytes_total=summary.bytes_total,
-        bytes_kept=summary.bytes_kept,
-        rows_total=summary.rows_total,
-        rows_kept=summary.rows_kept,
-        pruned_by=mechanisms.worded(
-            {
-                m: removed_files.files
-                for m, removed_files in zip(mechanisms.REMOVING, gone, strict=True)
-            }
-        ),
+def _of_row_groups(level: Level, plan: ScanPlan, inside: LevelEvidence[RowGroups]) -> Level:
+    """Add what files have to do with it, and the bytes of the selected columns' chunks."""
+    evidence, kept = plan.counted, inside.verdicts.kept
+    emptied = evidence.file_level.opened & ~evidence.with_row_group(kept)
+    ranges = None if plan.options.projection is None else inside.listed.ranges
+    return replace(
+        level,
+        in_kept_files=int(evidence.judgement.kept[inside.listed.owners.to_numpy()].sum()),
+        files_emptied=evidence.file_count(evidence.judgement.kept & emptied),
+        selected_total=None if ranges is None else _chunk_bytes(ranges),
+        selected_kept=None if ranges is None else _chunk_bytes(ranges.filter(pa.array(kept))),
     )
-
-
-def _row_groups(evidence: Evidence, groups: RowGroups, verdicts: Judgement) -> Level:
-    files = groups.owners.to_numpy()
-    by_partition = evidence.by_partition
-    kept = pa.array(verdicts.kept)
-    rows = group_rows(groups)
-    settled = bool((~by_partition.kept | by_partition.every)[files].all())
-    return Level(
-        level="row_groups",
-        total=groups.count,
-        kept=kept.true_count,
-        every=int(verdicts.every.sum()),
-        kept_without_nan=int(verdicts.kept_without_nan.sum()),
-        confidence=Confidence.EXACT if settled else Confidence.CONSERVATIVE,
-        bytes_total=total(groups.bytes),
-        bytes_kept=total(groups.bytes.filter(kept)),
-        rows_total=total(rows),
-        rows_kept=total(rows.filter(kept)),
-        pruned_by=mechanisms.counted(mechanisms.of_row_groups(evidence)),
-        in_kept_files=int(evidence.judgement.kept[files].sum()),
-        files_emptied=evidence.file_count(
-            evidence.judgement.kept & evidence.has_footer & ~evidence.with_row_group(verdicts.kept)
-        ),
-    )
-
-
-def _selected_columns_bytes(
-    plan: ScanPlan, groups: RowGroups, verdicts: Judgement
-) -> tuple[int | None, int | None]:
-    """Sum the bytes of the selected columns' chunks: in all row groups, and in the kept ones."""
-    if plan.options.projection is None:
-        return None, None
-    return _chunk_bytes(groups.ranges), _chunk_bytes(groups.ranges.filter(pa.array(verdicts.kept)))
 
 
 def _chunk_bytes(ranges: pa.ListArray) -> int | None:
@@ -239,8 +201,11 @@ def rows_matched(evidence: Evidence) -> RowsMatched:
     """Bound the matching rows from below by verdict `all`, and from above by kept containers."""
     unlimited = evidence.before_limit
     files, verdicts = unlimited.files, unlimited.judgement
-    closed = unlimited.row_groups is None or not len(unlimited.row_groups.opened)
-    if closed and files.deleted is None and files.maybe_deleted is None:
+    if (
+        not unlimited.file_level.opened.any()
+        and files.deleted is None
+        and files.maybe_deleted is None
+    ):
         return RowsMatched(
             total_of(unlimited.rows, verdicts.every), total_of(unlimited.rows, verdicts.kept)
         )
@@ -273,7 +238,7 @@ class RemovedFiles(Struct, frozen=True):
 
 def removed(plan: ScanPlan) -> tuple[RemovedFiles, ...]:
     """Count the removed files, one record per mechanism in the order of `mechanisms.REMOVING`."""
-    by = mechanisms.of_files(plan.counted)
+    by = mechanisms.credit(plan.counted.file_level)
     unlisted = mechanisms.files_unlisted(plan.counted)
     counts = []
     for which in mechanisms.REMOVING:
@@ -287,14 +252,14 @@ def removed(plan: ScanPlan) -> tuple[RemovedFiles, ...]:
 
 def _kept_by_conjunct(plan: ScanPlan, gone: Flags, which: mechanisms.Mechanism) -> tuple[bool, ...]:
     """Return one boolean per conjunct: whether it keeps a removed file or a closed manifest."""
-    above = plan.counted.manifests
+    above = plan.counted.manifest_level
     # One `&` over all flags is faster than an index of the removed files: most files are removed.
     any_removed = gone.any()
     kept = [any_removed and (by & gone).any() for by in plan.counted.judgement.conjunct_kept]
     if above is not None:
-        unread = ~above.opened & (mechanisms.of_manifests(above) == which)
+        unread = ~above.opened & (mechanisms.credit(above) == which)
         kept = [
-            k | by[unread].any() for k, by in zip(kept, above.judgement.conjunct_kept, strict=True)
+            k | by[unread].any() for k, by in zip(kept, above.verdicts.conjunct_kept, strict=True)
         ]
     return tuple(map(bool, kept))
 
@@ -316,7 +281,7 @@ def _sole_remover(removed_files: RemovedFiles, predicate: Predicate) -> str | No
 
 def selected_bytes(evidence: Evidence) -> int | None:
     """Sum the bytes of the selected columns in kept row groups; None if a footer is missing."""
-    groups, verdicts = evidence.row_groups, evidence.row_group_judgement
-    if groups is None or verdicts is None or groups.unchecked:
+    level = evidence.row_group_level
+    if level is None or level.listed.unchecked:
         return None
-    return _chunk_bytes(groups.ranges.filter(pa.array(verdicts.kept)))
+    return _chunk_bytes(level.listed.ranges.filter(pa.array(level.verdicts.kept)))

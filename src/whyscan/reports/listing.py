@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from whyscan.fields import Count, FilePath, Name, Record, Sentence, Sql, Word, one_of
 from whyscan.planning.plan.file_scans import Residuals
-from whyscan.planning.plan.mechanisms import Mechanism, of_files
+from whyscan.planning.plan.mechanisms import Mechanism, credit
 from whyscan.planning.why.reason_codes import Reason
 from whyscan.planning.why.reasons import REASONS, REMOVED, TOGETHER
 from whyscan.reports.file_bounds import ColumnBounds, file_bounds
@@ -34,7 +34,8 @@ from whyscan.tree.lazy import lazy
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from whyscan.planning.plan.scan_plan import Evidence, ScanPlan
+    from whyscan.planning.plan.evidence import Evidence
+    from whyscan.planning.plan.scan_plan import ScanPlan
     from whyscan.planning.why.reasons import Why
 
 Bounds = tuple[JsonValue, JsonValue]
@@ -216,7 +217,7 @@ def listing(plan: ScanPlan, why: Why) -> Listing:
     """List every file of the plan, with its verdict and the evidence for it."""
     evidence = plan.evidence
     files, judgement = evidence.files, evidence.judgement
-    mechanism = of_files(evidence)
+    mechanism = credit(evidence.file_level)
     codes, conjunct = (
         np.full(plan.counted.count, REMOVED, np.int8),
         np.full(plan.counted.count, TOGETHER, np.int16),
@@ -322,10 +323,10 @@ def _join_arrays(arrays: Sequence[pa.Array]) -> pa.Array:
 
 def _pruned_at(evidence: Evidence) -> pa.DictionaryArray:
     """Return the level that removed each file: its manifest, or the file's own statistics."""
-    kept, above = evidence.judgement.kept, evidence.manifests
+    kept, above = evidence.judgement.kept, evidence.manifest_level
     level = np.ones(len(kept), np.int8)
     if above is not None and evidence.files.manifest is not None:
-        level[~above.judgement.kept[evidence.files.manifest.to_numpy()]] = 0
+        level[~above.verdicts.kept[evidence.files.manifest.to_numpy()]] = 0
     return pa.DictionaryArray.from_arrays(pa.array(level, mask=kept), ["manifests", "files"])
 
 
@@ -357,17 +358,17 @@ def _by_name(table: pa.Table) -> dict[str, pa.ChunkedArray]:
 
 def _row_groups(evidence: Evidence) -> pa.ListArray:
     """Return the kept row group ordinals of each file; null for files that were not opened."""
-    groups, verdicts = evidence.row_groups, evidence.row_group_judgement
-    count = evidence.files.count
-    if groups is None or verdicts is None:
+    level, count = evidence.row_group_level, evidence.files.count
+    if level is None:
         return pa.nulls(count, pa.list_(pa.int32()))
-    owners = groups.owners.to_numpy()[verdicts.kept]
-    closed = np.ones(count, np.bool_)
-    closed[groups.opened.to_numpy()] = False
+    kept = level.verdicts.kept
+    owners = level.listed.owners.to_numpy()[kept]
     offsets = np.concatenate(([0], np.bincount(owners, minlength=count).cumsum()))
-    ordinals = groups.ordinal.to_numpy()[verdicts.kept][np.argsort(owners, kind="stable")]
+    ordinals = level.listed.ordinal.to_numpy()[kept][np.argsort(owners, kind="stable")]
     return pa.ListArray.from_arrays(
-        pa.array(offsets, pa.int32()), pa.array(ordinals, pa.int32()), mask=pa.array(closed)
+        pa.array(offsets, pa.int32()),
+        pa.array(ordinals, pa.int32()),
+        mask=pa.array(~evidence.file_level.opened),
     )
 
 

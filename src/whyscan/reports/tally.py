@@ -39,7 +39,8 @@ from whyscan.tree.types import FloatType
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from whyscan.planning.plan.scan_plan import Evidence, ScanPlan
+    from whyscan.planning.plan.evidence import Evidence
+    from whyscan.planning.plan.scan_plan import ScanPlan
     from whyscan.tree.nodes import Path
 
 
@@ -136,8 +137,8 @@ class Workings(Struct, frozen=True):
 
     @classmethod
     def of(cls, plan: ScanPlan, why: Why) -> Workings:
-        evidence, groups = plan.counted, plan.counted.row_groups
-        above = evidence.manifests
+        evidence = plan.counted
+        above, inside = evidence.manifest_level, evidence.row_group_level
         blind, blind_kept = _by_footers(plan, why)
         unreadable, unreadable_files, unreadable_columns = _unreadable(evidence)
         return cls(
@@ -151,8 +152,10 @@ class Workings(Struct, frozen=True):
             wanted=evidence.file_count(evidence.by_partition.kept),
             closed=evidence.closed_files,
             manifests_opened=0 if above is None else int(above.opened.sum()),
-            footers=groups is not None,
-            unreached=() if groups is None else tuple((u.why, u.files) for u in groups.unchecked),
+            footers=inside is not None,
+            unreached=()
+            if inside is None
+            else tuple((u.why, u.files) for u in inside.listed.unchecked),
             maybe_nan=frozenset(_nan_columns(plan)),
             old_bytes=total(evidence.bytes.take(pa.array(why.named(Reason.OLD_SPEC)))),
             blind=blind,
@@ -203,15 +206,17 @@ class Tally(Struct, frozen=True):
 
 def _contradictions(evidence: Evidence) -> int:
     """Count the statistics of files and row groups that were dropped as impossible."""
-    below = 0 if evidence.row_groups is None else evidence.row_groups.contradictions
-    return evidence.files.contradictions + below
+    inside = evidence.row_group_level
+    return evidence.files.contradictions + (0 if inside is None else inside.listed.contradictions)
 
 
 def _unreadable(evidence: Evidence) -> tuple[int, int, frozenset[Path]]:
     """Count the statistics that cannot be read and their files, and name their columns."""
+    inside = evidence.row_group_level
     levels = [(evidence.files.containers, pa.array(np.arange(evidence.files.count)))]
-    if evidence.row_groups is not None:
-        levels.append((evidence.row_groups.containers, evidence.row_groups.owners))
+    if inside is not None:
+        owners = evidence.examples[inside.listed.owners.to_numpy()]
+        levels.append((inside.listed.containers, pa.array(owners)))
     statistics = 0
     files: set[int] = set()
     columns: set[Path] = set()
@@ -231,10 +236,9 @@ def _nan_columns(plan: ScanPlan) -> Iterator[str]:
     if not floats:
         return
     evidence = plan.evidence
-    containers, judgement = evidence.files.containers, evidence.judgement
-    if evidence.row_groups is not None and evidence.row_group_judgement is not None:
-        containers, judgement = evidence.row_groups.containers, evidence.row_group_judgement
-    spared = judgement.kept & ~judgement.kept_without_nan
+    lowest = evidence.levels[-1]
+    containers, verdicts = lowest.listed.containers, lowest.verdicts
+    spared = verdicts.kept & ~verdicts.kept_without_nan
     for column in floats:
         possible = flags(containers.interval(column).nan, containers.count)
         if bool(np.any(possible & spared)):
@@ -244,9 +248,9 @@ def _nan_columns(plan: ScanPlan) -> Iterator[str]:
 def _by_footers(plan: ScanPlan, why: Why) -> tuple[int, int]:
     """Count the opened files without statistics, and those of them that their footers keep."""
     evidence = plan.counted
-    verdicts = evidence.row_group_judgement
-    if evidence.footers_describe_files or verdicts is None:
+    inside = evidence.row_group_level
+    if inside is None or inside.describes_parents:
         return 0, 0
     blind = why.named(Reason.NO_STATISTICS)
-    has_kept_group = evidence.with_row_group(verdicts.kept)
-    return int(evidence.has_footer[blind].sum()), int(has_kept_group[blind].sum())
+    has_kept_group = evidence.with_row_group(inside.verdicts.kept)
+    return int(evidence.file_level.opened[blind].sum()), int(has_kept_group[blind].sum())

@@ -30,7 +30,8 @@ from whyscan.tree.nodes import columns_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from whyscan.planning.plan.scan_plan import Evidence, ScanPlan
+    from whyscan.planning.plan.evidence import Evidence
+    from whyscan.planning.plan.scan_plan import ScanPlan
     from whyscan.pruning.interval import Interval
     from whyscan.tables.file_columns import DataFile, Deletes, FileReading
     from whyscan.tables.storage.store import Store
@@ -185,10 +186,10 @@ def _pieces(chosen: Sequence[Task], evidence: Evidence) -> Iterator[tuple[Task, 
 
 def _group_bytes(evidence: Evidence) -> dict[tuple[int, int], int]:
     """The bytes to read per surviving row group, by file and ordinal."""
-    groups, judgement = evidence.row_groups, evidence.row_group_judgement
-    if groups is None or judgement is None:
+    level = evidence.row_group_level
+    if level is None:
         return {}
-    kept = pa.array(judgement.kept)
+    groups, kept = level.listed, pa.array(level.verdicts.kept)
     ranges = groups.ranges.filter(kept)
     spans = pc.list_flatten(ranges).flatten().to_numpy().reshape(-1, 2)
     sizes = np.zeros(len(ranges), np.int64)

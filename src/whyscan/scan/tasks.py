@@ -10,8 +10,8 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from whyscan.planning.plan.evidence import Evidence
     from whyscan.planning.plan.judgement import Flags
-    from whyscan.planning.plan.scan_plan import Evidence
 
     Open = tuple[int, ...]
 
@@ -52,13 +52,14 @@ def tasks(evidence: Evidence) -> Iterator[Task]:
 
 def _groups(evidence: Evidence) -> dict[int, dict[int, Open]]:
     """The surviving row groups of each file whose footer was read."""
-    groups, judgement = evidence.row_groups, evidence.row_group_judgement
-    if groups is None or judgement is None:
+    level = evidence.row_group_level
+    if level is None:
         return {}
+    groups, verdicts = level.listed, level.verdicts
     collected: dict[int, dict[int, Open]] = {at: {} for at in groups.opened.to_pylist()}
     owners, ordinals = groups.owners.to_pylist(), groups.ordinal.to_pylist()
-    for number in np.flatnonzero(judgement.kept).tolist():
-        collected[owners[number]][ordinals[number]] = _open(judgement.conjunct_every, number)
+    for number in np.flatnonzero(verdicts.kept).tolist():
+        collected[owners[number]][ordinals[number]] = _open(verdicts.conjunct_every, number)
     return collected
 
 

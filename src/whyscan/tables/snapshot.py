@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
+import pyarrow as pa
 from msgspec import Struct
 
 from whyscan.fields import Name, Record
@@ -17,8 +18,6 @@ from whyscan.tree.nodes import Path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import pyarrow as pa
 
     from whyscan.pruning.containers import Containers
     from whyscan.tables.file_columns import FileReading
@@ -42,6 +41,11 @@ class Manifests(Struct, frozen=True):
     @property
     def count(self) -> int:
         return len(self.paths)
+
+    @property
+    def bytes(self) -> pa.Array | None:
+        """Unknown: a manifest list does not say how many bytes of data each manifest lists."""
+        return None
 
 
 class Files(Struct, frozen=True):
@@ -115,6 +119,12 @@ class RowGroups(Struct, frozen=True):
     @property
     def count(self) -> int:
         return len(self.file)
+
+    @property
+    def rows(self) -> pa.Array:
+        """The number of rows of each row group; null where it is unknown."""
+        rows = self.containers.rows
+        return pa.nulls(self.count, pa.int64()) if rows is None else rows
 
     @property
     def contradictions(self) -> int:

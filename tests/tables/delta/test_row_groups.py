@@ -109,11 +109,12 @@ def generated(at: int) -> dict[str, pa.Array]:
 
 def row_group_verdicts(evidence):
     """Each opened row group: its file, its number, whether it is kept, whether all rows match."""
-    groups, judgement = evidence.row_groups, evidence.row_group_judgement
-    if groups is None:
+    level = evidence.row_group_level
+    if level is None:
         return
+    groups, verdicts = level.listed, level.verdicts
     paths = evidence.files.paths.take(groups.opened.take(groups.file)).to_pylist()
-    yield from zip(paths, groups.ordinal.to_pylist(), judgement.kept, judgement.every, strict=True)
+    yield from zip(paths, groups.ordinal.to_pylist(), verdicts.kept, verdicts.every, strict=True)
 
 
 def test_by_id_a_column_is_found_whatever_the_file_calls_it(lake):

@@ -13,7 +13,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from whyscan.planning.plan.file_groups import FileGroups
+from whyscan.planning.plan.container_groups import ContainerGroups
 from whyscan.planning.plan.judgement import (
     EVERY,
     KEPT,
@@ -74,7 +74,7 @@ class GroupVerdicts(Struct, frozen=True):
     `by_statistics` is one flag per group: statistics alone keep it.
     """
 
-    groups: FileGroups
+    groups: ContainerGroups
     judgement: Judgement
     by_partition: Judgement
     by_statistics: Flags
@@ -115,7 +115,7 @@ def judge_groups(
 
 def kept_groups(
     predicate: Predicate, containers: Containers, zone: Zone
-) -> tuple[FileGroups, Flags] | None:
+) -> tuple[ContainerGroups, Flags] | None:
     """Return groups of files, and one flag per group that is true if the group may match.
 
     None means that looking at every file by itself is as fast.
@@ -133,12 +133,12 @@ def kept_groups(
     return groups, _joined_kept(groups, block_flags, members)
 
 
-def _groups(blocks: Blocks, is_open: Flags) -> FileGroups | None:
+def _groups(blocks: Blocks, is_open: Flags) -> ContainerGroups | None:
     """Each closed block is a group, and each member of an open block; None for too many members."""
     open_blocks = np.flatnonzero(is_open)
     if int(blocks.sizes[open_blocks].sum()) * WORTH_WHILE > len(blocks.order):
         return None
-    return FileGroups(blocks, np.flatnonzero(~is_open), blocks.places(open_blocks))
+    return ContainerGroups(blocks, np.flatnonzero(~is_open), blocks.places(open_blocks))
 
 
 def described_columns(predicate: Predicate, containers: Containers) -> tuple[Column, ...]:
@@ -186,7 +186,7 @@ class _BlockEvaluation(Struct, frozen=True):
             self.kernels.narrowed(self.blocks.kernels(containers, columns), paths),
         )
 
-    def members(self, groups: FileGroups) -> Containers:
+    def members(self, groups: ContainerGroups) -> Containers:
         """The containers that are groups by themselves."""
         return self.blocks.members(self.containers, self.columns, groups.open_blocks)
 
@@ -221,7 +221,7 @@ class _BlockEvaluation(Struct, frozen=True):
         return ~self.blocks.with_empty_member(self.containers, self.columns)
 
 
-def _joined(groups: FileGroups, block_flags: _BlockFlags, members: Judgement) -> Judgement:
+def _joined(groups: ContainerGroups, block_flags: _BlockFlags, members: Judgement) -> Judgement:
     """Join the judgement of closed blocks and that of the members of open blocks.
 
     A closed block is decided by its hull, so it is one group. Of an open block each file is a
@@ -231,6 +231,6 @@ def _joined(groups: FileGroups, block_flags: _BlockFlags, members: Judgement) ->
     return replace(members, matrix=np.concatenate((of_blocks, members.matrix), axis=1))
 
 
-def _joined_kept(groups: FileGroups, block_flags: _BlockFlags, members: Evaluation) -> Flags:
+def _joined_kept(groups: ContainerGroups, block_flags: _BlockFlags, members: Evaluation) -> Flags:
     """One flag per group: it may match."""
     return np.concatenate((block_flags.sure[groups.whole_blocks], members.kept))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from whyscan.planning.plan.scan_plan import Evidence, FileScan
+from whyscan.planning.plan.scan_plan import FileScan
 from whyscan.tree.lazy import lazy
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from whyscan.planning.plan.evidence import Evidence
     from whyscan.tree.nodes import Predicate
 
 
@@ -103,10 +104,10 @@ _Groups = dict[int, tuple[tuple[int, ...], tuple[tuple[int, int], ...]]]
 
 def _surviving_groups(evidence: Evidence) -> _Groups:
     """The ordinals and byte ranges of the kept row groups of each opened file."""
-    groups, judgement = evidence.row_groups, evidence.row_group_judgement
-    if groups is None or judgement is None:
+    level = evidence.row_group_level
+    if level is None:
         return {}
-    kept = pa.array(judgement.kept)
+    groups, kept = level.listed, pa.array(level.verdicts.kept)
     files = groups.owners.filter(kept).to_pylist()
     ordinals = groups.ordinal.filter(kept).to_pylist()
     ranges = groups.ranges.filter(kept).to_pylist()

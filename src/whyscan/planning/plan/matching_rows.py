@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from whyscan.planning.plan.judgement import bits
+from whyscan.planning.plan.judgement import EVERY, KEPT, bits
 from whyscan.pruning.evaluate import ContainerBatch, interval_of
 from whyscan.pruning.exact import NOTHING, Exact
 from whyscan.pruning.interval import equal
@@ -23,11 +23,12 @@ from whyscan.pruning.same_representation import column_below
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from whyscan.planning.plan.evidence import Evidence
     from whyscan.planning.plan.judgement import Flags
-    from whyscan.planning.plan.scan_plan import Evidence, ScanPlan
+    from whyscan.planning.plan.scan_plan import ScanPlan
     from whyscan.pruning.containers import Containers
     from whyscan.pruning.interval import Interval
-    from whyscan.tables.snapshot import Files, RowGroups
+    from whyscan.tables.snapshot import Files
     from whyscan.tree.nodes import Expression
 
     Counts = npt.NDArray[np.int64]
@@ -37,8 +38,8 @@ UNCOUNTED = -1
 
 def surely_matching(evidence: Evidence) -> pa.Array:
     """At least this many rows of each file match; null where the file's row count is unknown."""
-    files, inside = evidence.files, evidence.row_group_judgement
-    every = _rows(evidence, evidence.judgement.every, None if inside is None else inside.every)
+    files = evidence.files
+    every = _rows(evidence, EVERY)
     if files.deleted is not None or files.maybe_deleted is not None:
         gone = perhaps_gone(files)
         every = pc.if_else(pc.equal(every, 0), every, pc.subtract(every, gone))
@@ -47,9 +48,9 @@ def surely_matching(evidence: Evidence) -> pa.Array:
 
 def perhaps_matching(evidence: Evidence) -> pa.Array:
     """At most this many rows of each file match; null where the file's row count is unknown."""
-    files, inside = evidence.files, evidence.row_group_judgement
-    kept = _rows(evidence, evidence.judgement.kept, None if inside is None else inside.kept)
-    if inside is None and files.deleted is None:
+    files = evidence.files
+    kept = _rows(evidence, KEPT)
+    if evidence.row_group_level is None and files.deleted is None:
         return kept
     live = evidence.rows if files.deleted is None else pc.subtract(evidence.rows, files.deleted)
     return pc.if_else(pc.equal(kept, 0), kept, pc.min_element_wise(kept, live))
@@ -65,23 +66,23 @@ def perhaps_gone(files: Files) -> pa.Array:
     return pc.coalesce(pc.add(gone, files.maybe_deleted), files.rows)
 
 
-def group_rows(groups: RowGroups) -> pa.Array:
-    """The number of rows of each row group; null where it is unknown."""
-    rows = groups.containers.rows
-    return pa.nulls(groups.count, pa.int64()) if rows is None else rows
+def _rows(evidence: Evidence, question: int) -> pa.Array:
+    """The rows of the containers with the verdict `KEPT` or `EVERY`, summed per file.
 
-
-def _rows(evidence: Evidence, files: Flags, groups: Flags | None) -> pa.Array:
-    """The rows of the flagged containers, summed per file: row groups where a footer was opened."""
-    rows = pc.if_else(bits(files), evidence.rows, pa.scalar(0, pa.int64()))
-    opened = evidence.row_groups
-    if opened is None or groups is None:
+    Row groups are counted where a footer was opened.
+    """
+    rows = pc.if_else(
+        bits(evidence.judgement.row(question)), evidence.rows, pa.scalar(0, pa.int64())
+    )
+    level = evidence.row_group_level
+    if level is None:
         return rows
-    counted = group_rows(opened).to_numpy(zero_copy_only=False)[groups]
-    owners = opened.owners.to_numpy()[groups]
+    flagged = level.verdicts.row(question)
+    counted = level.rows.to_numpy(zero_copy_only=False)[flagged]
+    owners = level.listed.owners.to_numpy()[flagged]
     row_counts = np.bincount(owners, weights=counted, minlength=evidence.count)
     inside_rows = pa.array(np.nan_to_num(row_counts).astype(np.int64), mask=np.isnan(row_counts))
-    return pc.if_else(bits(evidence.has_footer), inside_rows, rows)
+    return pc.if_else(bits(evidence.file_level.opened), inside_rows, rows)
 
 
 def counts(numbers: pa.Array, unknown: int = 0) -> Counts:
@@ -151,12 +152,12 @@ def of_row_groups(evidence: Evidence) -> Population | None:
 
     Each deleted row of a file may have been in any of its row groups.
     """
-    groups, judgement = evidence.row_groups, evidence.row_group_judgement
-    if groups is None or judgement is None:
+    level = evidence.row_group_level
+    if level is None:
         return None
-    rows = counts(group_rows(groups), UNCOUNTED)
-    gone = counts(perhaps_gone(evidence.files), 1)[groups.owners.to_numpy()]
-    sure = np.where(judgement.every, np.maximum(rows - gone, 0), 0)
+    verdicts, rows = level.verdicts, counts(level.rows, UNCOUNTED)
+    gone = counts(perhaps_gone(evidence.files), 1)[level.listed.owners.to_numpy()]
+    sure = np.where(verdicts.every, np.maximum(rows - gone, 0), 0)
     return Population(
-        groups.containers, judgement.kept & (rows != 0), judgement.every, rows, sure, gone
+        level.listed.containers, verdicts.kept & (rows != 0), verdicts.every, rows, sure, gone
     )

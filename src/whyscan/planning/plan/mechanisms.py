@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from whyscan.planning.plan.evidence import Evidence, LevelEvidence
     from whyscan.planning.plan.judgement import Flags
-    from whyscan.planning.plan.scan_plan import Evidence, ManifestEvidence
 
     Credits = npt.NDArray[np.int8]
 
@@ -43,52 +43,30 @@ class Mechanism(IntEnum):
 REMOVING = tuple(Mechanism)[1:]
 
 
-def of_files(evidence: Evidence) -> Credits:
-    """One `Mechanism` per file or group of files."""
-    before = evidence.before_limit
+def credit(level: LevelEvidence[Any]) -> Credits:
+    """One `Mechanism` per group of containers."""
+    unlimited = level.verdicts_before_limit
     return _credits(
-        before.by_partition.kept_without_join,
-        before.judgement.kept_without_join,
-        before.judgement.kept,
-        evidence.judgement.kept,
+        level.by_partition.kept_without_join,
+        unlimited.kept_without_join,
+        unlimited.kept,
+        level.verdicts.kept,
     )
-
-
-def of_row_groups(evidence: Evidence) -> Credits:
-    """One `Mechanism` per row group; an empty array where no footer was opened."""
-    before = evidence.before_limit
-    groups, judgement_before, judgement = (
-        evidence.row_groups,
-        before.row_group_judgement,
-        evidence.row_group_judgement,
-    )
-    if groups is None or judgement_before is None or judgement is None:
-        return np.zeros(0, np.int8)
-    by_partition = before.by_partition.kept_without_join[groups.owners.to_numpy()]
-    return _credits(
-        by_partition, judgement_before.kept_without_join, judgement_before.kept, judgement.kept
-    )
-
-
-def of_manifests(manifests: ManifestEvidence) -> Credits:
-    """One `Mechanism` per manifest. Summaries of manifests are about partition values."""
-    static, kept = manifests.judgement.kept_without_join, manifests.judgement.kept
-    return _credits(static, static, kept, kept)
 
 
 def files_unlisted(evidence: Evidence) -> dict[Mechanism, int]:
     """How many files the closed manifests list, by the mechanism that left them closed."""
-    manifests = evidence.manifests
-    if manifests is None or manifests.opened.all():
+    level = evidence.manifest_level
+    if level is None or level.opened.all():
         return {}
-    files = manifests.manifests.files.to_numpy(zero_copy_only=False)
-    mechanisms = of_manifests(manifests)
-    return {m: int(files[~manifests.opened & (mechanisms == m)].sum()) for m in REMOVING}
+    files, mechanisms = level.listed.files.to_numpy(zero_copy_only=False), credit(level)
+    return {m: int(files[~level.opened & (mechanisms == m)].sum()) for m in REMOVING}
 
 
-def counted(mechanisms: Credits) -> dict[str, int]:
-    """How many containers each mechanism removed, by its word."""
-    return worded({m: int(np.count_nonzero(mechanisms == m)) for m in REMOVING})
+def counted(level: LevelEvidence[Any]) -> dict[Mechanism, int]:
+    """How many containers each mechanism removed."""
+    mechanisms = credit(level)
+    return {m: level.container_count(mechanisms == m) for m in REMOVING}
 
 
 def worded(counts: Mapping[Mechanism, int]) -> dict[str, int]:

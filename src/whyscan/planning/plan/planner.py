@@ -13,7 +13,8 @@ from msgspec.structs import replace
 
 from whyscan.planning.plan.block_reasons import BlockQuestion, mixed_blocks
 from whyscan.planning.plan.blockwise import judge_groups, kept_groups
-from whyscan.planning.plan.file_groups import FileGroups
+from whyscan.planning.plan.container_groups import ContainerGroups
+from whyscan.planning.plan.evidence import Evidence, LevelEvidence
 from whyscan.planning.plan.judgement import (
     UNDECIDED,
     Decided,
@@ -25,14 +26,7 @@ from whyscan.planning.plan.judgement import (
     roll_up,
 )
 from whyscan.planning.plan.partition_values import decide, spread, truths_of_points
-from whyscan.planning.plan.scan_plan import (
-    Depth,
-    Evidence,
-    ManifestEvidence,
-    Options,
-    ScanPlan,
-    ScanPlanSummary,
-)
+from whyscan.planning.plan.scan_plan import Depth, Options, ScanPlan, ScanPlanSummary
 from whyscan.tree.nodes import columns_of
 from whyscan.tree.zones import zone
 
@@ -42,7 +36,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from whyscan.pruning.containers import Containers
-    from whyscan.tables.snapshot import Files, RowGroups, Snapshot
+    from whyscan.tables.snapshot import Files, Manifests, RowGroups, Snapshot
     from whyscan.tree.nodes import Column, Path, Predicate
     from whyscan.tree.zones import Zone
 
@@ -99,105 +93,92 @@ class _Planner(Struct, frozen=True):
         if self.decided(files, truths_of_points(self.predicate, partition, self.zone)):
             return None
         containers = self.without_assumed_nan(files.containers)
-        grouped = kept_groups(self.predicate, containers, self.zone)
-        if (
-            grouped is None
-            or left_closed(self.options.depth, grouped[0].file_count(grouped[1])) is None
-        ):
+        groups_and_flags = kept_groups(self.predicate, containers, self.zone)
+        if groups_and_flags is None:
             return None
-        groups, kept = grouped
-        size, rows = (groups.sums(values) for values in (files.bytes, files.rows))
-        bytes_kept, rows_kept = totals_of((size, rows), kept)
-        return ScanPlanSummary(
-            manifests_total=None,
-            manifests_kept=None,
-            files_total=files.count,
-            files_kept=groups.file_count(kept),
-            row_groups_total=None,
-            row_groups_kept=None,
-            bytes_total=total(size),
-            bytes_kept=bytes_kept,
-            rows_total=total(rows),
-            rows_kept=rows_kept,
-        )
+        groups, kept = groups_and_flags
+        if left_closed(self.options.depth, groups.container_count(kept)) is None:
+            return None
+        verdicts = Judgement(kept[np.newaxis])
+        return summarise(Evidence(self.file_level(files, groups, verdicts, verdicts), UNDECIDED))
 
     def evidence(self) -> Evidence:
         """All containers that were looked at, with their verdicts."""
-        manifests = self.manifests()
+        manifests = self.manifest_level()
         opened = None if manifests is None else pa.array(np.flatnonzero(manifests.opened))
         files = self.snapshot.files(self.columns, self.zone, opened)
-        evidence = self.with_row_groups(self.by_metadata(files, manifests))
+        evidence = self.with_row_groups(self.by_metadata(files))
+        evidence = replace(evidence, manifest_level=manifests)
         return evidence.without_nan() if self.options.assume_no_nan else evidence
 
-    def by_metadata(self, files: Files, manifests: ManifestEvidence | None) -> Evidence:
+    def by_metadata(self, files: Files) -> Evidence:
         """The evidence of files, and of row groups where only they describe files."""
         partition = files.containers.by_partition()
         point_truths = truths_of_points(self.predicate, partition, self.zone)
         decided = self.decided(files, point_truths)
         settled = decided
-        grouped = None if decided else self.in_groups(files, manifests)
-        if grouped is not None:
-            return grouped
+        in_groups = None if decided else self.in_groups(files)
+        if in_groups is not None:
+            return in_groups
         if decided or partition.blocks is None:
             # Statistics add nothing to the truth of conjuncts over partition values alone.
             settled = {**_unmeasured(point_truths, self.predicate, files.containers), **decided}
         by_partition = self.judge(partition, settled)
         if self.snapshot.footers_describe_files:
             return self.by_footers(files, by_partition, decided)
-        return Evidence(
-            files=files,
-            file_groups=FileGroups.one_per_file(files.count),
-            judgement=self.judge(files.containers, settled),
-            by_partition=by_partition,
-            opened=np.ones(files.count, np.bool_),
-            row_groups=None,
-            row_group_judgement=None,
-            decided=decided,
-            unchecked=(),
-            manifests=manifests,
-        )
+        groups = ContainerGroups.one_per_container(files.count)
+        verdicts = self.judge(files.containers, settled)
+        return Evidence(self.file_level(files, groups, verdicts, by_partition), decided)
 
     def decided(self, files: Files, point_truths: Decided) -> Decided:
         """The truths of conjuncts that DuckDB decides on partition values."""
         runnable = {at: t for at, t in point_truths.items() if at not in self.options.never_run}
         return decide(self.predicate, runnable, files.containers.by_partition(), self.zone)
 
-    def in_groups(self, files: Files, manifests: ManifestEvidence | None) -> Evidence | None:
+    def in_groups(self, files: Files) -> Evidence | None:
         """The evidence with one flag per group of files; None where one flag per file is needed."""
         if files.containers.blocks is None or self.snapshot.footers_describe_files:
             return None
         mixed = mixed_blocks(BlockQuestion(self.snapshot, files, self.predicate, self.zone))
         if mixed is None:
             return None
-        verdicts = judge_groups(
-            self.predicate, self.without_assumed_nan(files.containers), self.zone, mixed
-        )
+        containers = self.without_assumed_nan(files.containers)
+        verdicts = judge_groups(self.predicate, containers, self.zone, mixed)
         if verdicts is None:
             return None
-        return Evidence(
-            files=files,
-            file_groups=verdicts.groups,
-            judgement=verdicts.judgement,
-            by_partition=verdicts.by_partition,
-            opened=np.ones(verdicts.groups.count, np.bool_),
-            row_groups=None,
-            row_group_judgement=None,
-            decided=UNDECIDED,
-            unchecked=(),
-            manifests=manifests,
-            by_statistics=verdicts.by_statistics,
-        )
+        level = self.file_level(files, verdicts.groups, verdicts.judgement, verdicts.by_partition)
+        return Evidence(level, UNDECIDED, by_statistics=verdicts.by_statistics)
 
-    def manifests(self) -> ManifestEvidence | None:
-        """The manifest level. A pruned manifest that says how many files it lists stays closed."""
+    def manifest_level(self) -> LevelEvidence[Manifests] | None:
+        """The manifests. A pruned manifest that says how many files it lists stays closed."""
         manifests = self.snapshot.manifests()
         if manifests is None:
             return None
-        judgement = self.judge(manifests.containers, UNDECIDED)
+        verdicts = self.judge(manifests.containers, UNDECIDED)
         counted = manifests.files.is_valid().to_numpy(zero_copy_only=False)
         every = self.options.full or self.options.every_manifest
-        opened = judgement.kept | ~counted | every
-        return ManifestEvidence(manifests, judgement, opened)
+        # Summaries of manifests are about partition values.
+        return LevelEvidence(
+            name="manifests",
+            listed=manifests,
+            groups=ContainerGroups.one_per_container(manifests.count),
+            verdicts=verdicts,
+            by_partition=verdicts,
+            opened=verdicts.kept | ~counted | every,
+        )
+
+    def file_level(
+        self, files: Files, groups: ContainerGroups, verdicts: Judgement, by_partition: Judgement
+    ) -> LevelEvidence[Files]:
+        """The files before any footer is opened."""
+        return LevelEvidence(
+            name="files",
+            listed=files,
+            groups=groups,
+            verdicts=verdicts,
+            by_partition=by_partition,
+            opened=np.zeros(groups.count, np.bool_),
+        )
 
     def judge(self, containers: Containers, decided: Decided) -> Judgement:
         return judge(self.predicate, self.without_assumed_nan(containers), self.zone, decided)
@@ -210,40 +191,43 @@ class _Planner(Struct, frozen=True):
         """Hive and plain Parquet: the verdict of a file comes from its row groups."""
         opened = np.ones(files.count, np.bool_) if self.options.full else by_partition.kept
         at = np.flatnonzero(opened)
-        groups, group_judgement = self.open(files, at, decided)
-        file_judgement = roll_up(group_judgement, groups.file.to_numpy(), len(at))
-        judgement = place(file_judgement, at, by_partition)
+        row_groups, verdicts = self.open(files, at, decided)
+        of_files = roll_up(verdicts, row_groups.file.to_numpy(), len(at))
+        level = self.file_level(
+            _with_rows(files, row_groups),
+            ContainerGroups.one_per_container(files.count),
+            place(of_files, at, by_partition),
+            by_partition,
+        )
+        below = _row_group_level(row_groups, verdicts, by_partition)
         return Evidence(
-            files=_with_rows(files, groups),
-            file_groups=FileGroups.one_per_file(files.count),
-            judgement=judgement,
-            by_partition=by_partition,
-            opened=opened,
-            row_groups=groups,
-            row_group_judgement=group_judgement,
-            decided=decided,
-            unchecked=(),
-            footers_describe_files=True,
+            replace(level, opened=opened),
+            decided,
+            row_group_level=replace(below, describes_parents=True),
         )
 
     def with_row_groups(self, evidence: Evidence) -> Evidence:
         """Delta and Iceberg: row groups refine the plan and do not change the verdict of a file."""
-        if evidence.footers_describe_files:
+        if evidence.row_group_level is not None:
             return evidence
         kept = evidence.judgement.kept
         closed = left_closed(self.options.depth, evidence.file_count(kept))
         if closed is not None:
             return replace(evidence, unchecked=(("row_groups", closed),))
         at = np.sort(evidence.positions(kept))
-        groups, group_judgement = self.open(evidence.files, at, evidence.decided)
-        if len(groups.opened):
+        row_groups, verdicts = self.open(evidence.files, at, evidence.decided)
+        if len(row_groups.opened):
             evidence = evidence.split(kept)
             numbers = evidence.group_numbers(evidence.judgement.kept)
-            opened = numbers[np.searchsorted(at, groups.opened.to_numpy())]
-            groups = replace(groups, opened=pa.array(opened))
-        unchecked = tuple(("row_groups", str(why)) for why in groups.unchecked)
+            opened = numbers[np.searchsorted(at, row_groups.opened.to_numpy())]
+            row_groups = replace(row_groups, opened=pa.array(opened))
+        is_opened = np.zeros(evidence.count, np.bool_)
+        is_opened[row_groups.opened.to_numpy()] = True
         return replace(
-            evidence, row_groups=groups, row_group_judgement=group_judgement, unchecked=unchecked
+            evidence,
+            file_level=replace(evidence.file_level, opened=is_opened),
+            row_group_level=_row_group_level(row_groups, verdicts, evidence.by_partition),
+            unchecked=tuple(("row_groups", str(why)) for why in row_groups.unchecked),
         )
 
     def open(
@@ -258,6 +242,20 @@ class _Planner(Struct, frozen=True):
             return None
         named = (column.path for column in self.predicate.columns())
         return tuple(dict.fromkeys((*self.options.projection, *named)))
+
+
+def _row_group_level(
+    row_groups: RowGroups, verdicts: Judgement, of_files: Judgement
+) -> LevelEvidence[RowGroups]:
+    """The row groups; partition values say of each what they say of its file."""
+    return LevelEvidence(
+        name="row_groups",
+        listed=row_groups,
+        groups=ContainerGroups.one_per_container(row_groups.count),
+        verdicts=verdicts,
+        by_partition=of_files.at(row_groups.owners.to_numpy()),
+        opened=np.zeros(row_groups.count, np.bool_),
+    )
 
 
 def left_closed(depth: Depth, survivors: int) -> str | None:
@@ -295,31 +293,22 @@ def _with_rows(files: Files, groups: RowGroups) -> Files:
 
 def summarise(evidence: Evidence) -> ScanPlanSummary:
     """Count the containers, bytes and rows that a plan keeps."""
-    kept = evidence.judgement.kept
-    groups, group_judgement = evidence.row_groups, evidence.row_group_judgement
-    manifests = evidence.manifests
     closed = evidence.closed_files
-    bytes_kept, rows_kept = totals_of((evidence.bytes, evidence.rows), kept)
+    totals = {level.name: level.listed.count for level in evidence.levels}
+    kept = {level.name: level.container_count(level.verdicts.kept) for level in evidence.levels}
+    bytes_kept, rows_kept = totals_of((evidence.bytes, evidence.rows), evidence.judgement.kept)
     return ScanPlanSummary(
-        manifests_total=None if manifests is None else manifests.manifests.count,
-        manifests_kept=None
-        if manifests is None
-        else int(np.count_nonzero(manifests.judgement.kept)),
-        files_total=evidence.files.count + closed,
-        files_kept=evidence.file_count(kept),
-        row_groups_total=None if groups is None else groups.count,
-        row_groups_kept=None
-        if group_judgement is None
-        else int(np.count_nonzero(group_judgement.kept)),
+        manifests_total=totals.get("manifests"),
+        manifests_kept=kept.get("manifests"),
+        files_total=totals["files"] + closed,
+        files_kept=kept["files"],
+        row_groups_total=totals.get("row_groups"),
+        row_groups_kept=kept.get("row_groups"),
         bytes_total=None if closed else total(evidence.bytes),
         bytes_kept=bytes_kept,
-        rows_total=_and_closed(total(evidence.rows), manifests),
+        rows_total=plus(total(evidence.rows), evidence.closed_rows),
         rows_kept=rows_kept,
     )
-
-
-def _and_closed(rows: int | None, manifests: ManifestEvidence | None) -> int | None:
-    return plus(rows, 0 if manifests is None else manifests.closed_rows)
 
 
 def plus(a: int | None, b: int | None) -> int | None:

@@ -78,4 +78,4 @@ def kept(
         return flagged
     inside = by.of(groups.containers)
     inside_kept = Evaluation.of(predicate, inside, plan.zone, spread(decided, groups.owners)).kept
-    return flagged & (evidence.with_row_group(inside_kept) | ~evidence.has_footer)
+    return flagged & (evidence.with_row_group(inside_kept) | ~evidence.file_level.opened)

@@ -153,13 +153,14 @@ class _ExpressionLevels(Struct, frozen=True):
 
     @classmethod
     def of(cls, plan: ScanPlan, expression: Expression) -> _ExpressionLevels:
-        files, groups = of_files(plan.evidence), of_row_groups(plan.evidence)
+        evidence = plan.evidence
+        files, groups = of_files(evidence), of_row_groups(evidence)
         return cls(
             None
-            if plan.evidence.footers_describe_files
+            if evidence.describing_groups is not None
             else _ExpressionLevel.of(files, expression, plan),
             None if groups is None else _ExpressionLevel.of(groups, expression, plan),
-            bool(plan.evidence.has_footer[files.kept].all()),
+            bool(evidence.file_level.opened[files.kept].all()),
         )
 
     def __add__(self, other: _ExpressionLevels) -> _ExpressionLevels:

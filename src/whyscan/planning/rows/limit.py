@@ -10,16 +10,18 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from whyscan.planning.plan.evidence import Limit
 from whyscan.planning.plan.judgement import EVERY, KEPT
-from whyscan.planning.plan.matching_rows import counts, group_rows, perhaps_gone, surely_matching
+from whyscan.planning.plan.matching_rows import counts, perhaps_gone, surely_matching
 from whyscan.planning.plan.planner import summarise
-from whyscan.planning.plan.scan_plan import Limit, ScanPlan
+from whyscan.planning.plan.scan_plan import ScanPlan
 from whyscan.tree.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from whyscan.planning.plan.judgement import Flags, Judgement
+    from whyscan.planning.plan.evidence import LevelEvidence, Listed
+    from whyscan.planning.plan.judgement import Flags
     from whyscan.planning.plan.matching_rows import Counts
     from whyscan.planning.plan.scan_plan import FileScan, Options, PlannedSnapshot, ScanPlanSummary
     from whyscan.tables.snapshot import Snapshot
@@ -142,15 +144,15 @@ def divided(flags: Flags, sizes: Sequence[int]) -> list[Flags]:
 def _cut(plan: ScanPlan, part: LimitedPart) -> ScanPlan:
     plan = before_limit(plan)
     evidence, files, groups = plan.evidence, part.files, part.groups
-    row_groups, judgement = evidence.row_groups, evidence.row_group_judgement
-    if row_groups is not None and judgement is not None:
-        in_files = files[row_groups.owners.to_numpy()]
-        judgement = _only(judgement, in_files if groups is None else in_files & groups)
+    row_group_level = evidence.row_group_level
+    if row_group_level is not None:
+        in_files = files[row_group_level.listed.owners.to_numpy()]
+        row_group_level = _only(row_group_level, in_files if groups is None else in_files & groups)
     left = replace(
         evidence,
-        judgement=_only(evidence.judgement, files),
-        row_group_judgement=judgement,
-        limit=Limit(part.rows, ordered=part.ordered, before=evidence),
+        file_level=_only(evidence.file_level, files),
+        row_group_level=row_group_level,
+        limit=Limit(part.rows, ordered=part.ordered),
     )
     return replace(plan, looked_at=left, summary=summarise(left))
 
@@ -160,13 +162,14 @@ def too_few(sure: int, needed: int) -> str:
     return f"{sure:,} rows are sure to match, {needed:,} are asked for"
 
 
-def _only(judgement: Judgement, flags: Flags) -> Judgement:
-    """The judgement that keeps only flagged containers; the flags of conjuncts do not change."""
-    matrix = judgement.matrix.copy()
+def _only(level: LevelEvidence[Listed], flags: Flags) -> LevelEvidence[Listed]:
+    """The level with only flagged containers kept; the verdicts of conjuncts do not change."""
+    verdicts = level.verdicts
+    matrix = verdicts.matrix.copy()
     matrix[[KEPT, EVERY]] &= flags
-    if judgement.nan_row != KEPT:
-        matrix[judgement.nan_row] &= flags
-    return replace(judgement, matrix=matrix)
+    if verdicts.nan_row != KEPT:
+        matrix[verdicts.nan_row] &= flags
+    return replace(level, verdicts=replace(verdicts, matrix=matrix), unlimited=verdicts)
 
 
 def _fewest(sure: Counts, needed: int) -> Flags:
@@ -196,14 +199,14 @@ class _Sure(Struct, frozen=True):
     @classmethod
     def of(cls, plan: ScanPlan) -> _Sure:
         evidence = before_limit(plan).evidence
-        groups, judgement = evidence.row_groups, evidence.row_group_judgement
-        files = counts(surely_matching(evidence))
-        if groups is None or judgement is None:
+        level, files = evidence.row_group_level, counts(surely_matching(evidence))
+        has_footer = evidence.file_level.opened
+        if level is None:
             nothing = np.zeros(0, np.int64)
-            return cls(files, evidence.has_footer, nothing, nothing, opened=False)
-        divisible = evidence.has_footer & (counts(perhaps_gone(evidence.files), 1) == 0)
-        inside = np.where(judgement.every, counts(group_rows(groups)), 0)
-        return cls(files, divisible, groups.owners.to_numpy(), inside, opened=True)
+            return cls(files, has_footer, nothing, nothing, opened=False)
+        divisible = has_footer & (counts(perhaps_gone(evidence.files), 1) == 0)
+        inside = np.where(level.verdicts.every, counts(level.rows), 0)
+        return cls(files, divisible, level.listed.owners.to_numpy(), inside, opened=True)
 
 
 def _groups(

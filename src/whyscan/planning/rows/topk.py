@@ -150,12 +150,11 @@ class _TopkPart(Struct, frozen=True):
         plan = before_limit(plan)
         evidence, inside = plan.evidence, of_row_groups(plan.evidence)
         files = _SortedLevel.of(of_files(evidence), evidence.judgement.kept, key, plan)
-        groups, judgement = evidence.row_groups, evidence.row_group_judgement
-        if inside is None or groups is None or judgement is None:
+        level = evidence.row_group_level
+        if inside is None or level is None:
             return cls(files, None, np.zeros(0, np.int64))
-        return cls(
-            files, _SortedLevel.of(inside, judgement.kept, key, plan), groups.owners.to_numpy()
-        )
+        row_groups = _SortedLevel.of(inside, level.verdicts.kept, key, plan)
+        return cls(files, row_groups, level.listed.owners.to_numpy())
 
     def spread(self, flagged: Flags) -> Flags | None:
         return None if self.groups is None else self.groups.spread(flagged)

@@ -21,8 +21,9 @@ from whyscan.planning.why.pushdown import can_exclude
 from whyscan.tree.nodes import columns_of
 
 if TYPE_CHECKING:
+    from whyscan.planning.plan.evidence import Evidence
     from whyscan.planning.plan.judgement import Flags
-    from whyscan.planning.plan.scan_plan import Evidence, ScanPlan
+    from whyscan.planning.plan.scan_plan import ScanPlan
     from whyscan.tree.nodes import Conjunct
 
 
@@ -64,7 +65,7 @@ def attribute(plan: ScanPlan) -> tuple[Attribution, ...]:
     """The attribution of each conjunct, in their order."""
     evidence = plan.counted
     # If every file was opened, no verdict can change.
-    all_opened = bool(evidence.opened.all())
+    all_opened = bool(evidence.described.all())
     settled = [all_opened or _settled(conjunct, plan) for conjunct in plan.predicate.conjuncts]
     kept = evidence.judgement.conjunct_kept
     if len(kept) == 1 and all_opened:
@@ -88,7 +89,7 @@ def _settled(conjunct: Conjunct, plan: ScanPlan) -> bool:
 
 def _alone(evidence: Evidence, at: int, settled: list[bool]) -> Share:
     removed = ~evidence.judgement.conjunct_kept[at]
-    more = not settled[at] and bool((~evidence.opened & ~removed).any())
+    more = not settled[at] and bool((~evidence.described & ~removed).any())
     return share(evidence, removed, at_least=more) + _closed(evidence, at)
 
 
@@ -100,8 +101,8 @@ def _only(evidence: Evidence, kept: Flags, at: int, settled: list[bool]) -> Shar
     if all(s for _, s in other_conjuncts):
         removed_only = share(evidence, candidate, at_least=False)
     else:
-        unread = candidate & ~evidence.opened
-        removed_only = share(evidence, candidate & evidence.opened, at_least=bool(unread.any()))
+        unread = candidate & ~evidence.described
+        removed_only = share(evidence, candidate & evidence.described, at_least=bool(unread.any()))
     if not other_conjuncts:
         return removed_only + _closed(evidence, at)
     # A closed manifest does not say which of its files another conjunct removes as well.
@@ -116,15 +117,14 @@ def share(evidence: Evidence, removed: Flags, *, at_least: bool) -> Share:
 
 def _closed(evidence: Evidence, at: int) -> Share:
     """The files of closed manifests that the conjunct prunes; it may prune more of the others."""
-    manifests = evidence.manifests
-    if manifests is None or not evidence.closed_files:
+    level = evidence.manifest_level
+    if level is None or not evidence.closed_files:
         return NOTHING
-    stays = manifests.judgement.conjunct_kept[at][~manifests.opened]
-    files = manifests.manifests.files.to_numpy(zero_copy_only=False)[~manifests.opened]
+    closed = ~level.opened
+    stays = level.verdicts.conjunct_kept[at][closed]
+    files = level.listed.files.to_numpy(zero_copy_only=False)[closed]
     removed = int(files[~stays].sum())
-    rows = total(
-        manifests.manifests.rows.filter(pa.array(~manifests.opened)).filter(pa.array(~stays))
-    )
+    rows = total(level.rows.filter(pa.array(closed)).filter(pa.array(~stays)))
     return Share(removed, None if removed else 0, rows, bool(files[stays].sum()))
 
 
@@ -153,7 +153,7 @@ def overlap(plan: ScanPlan, *, partitions_stay: bool) -> MechanismOverlap:
     kept = evidence.before_limit.judgement.kept if partitions_stay else _kept_by_statistics(plan)
     by_statistics = ~kept
     closed = _closed_by_partition(evidence)
-    unread = closed.files > 0 or not evidence.opened.all()
+    unread = closed.files > 0 or not evidence.described.all()
     return MechanismOverlap(
         share(evidence, by_partition, at_least=False) + closed,
         share(evidence, by_statistics, at_least=unread),
@@ -162,10 +162,9 @@ def overlap(plan: ScanPlan, *, partitions_stay: bool) -> MechanismOverlap:
 
 
 def _closed_by_partition(evidence: Evidence) -> Share:
-    manifests = evidence.manifests
-    if manifests is None or not evidence.closed_files:
+    if not evidence.closed_files:
         return NOTHING
-    return Share(manifests.closed_files, None, manifests.closed_rows, at_least=False)
+    return Share(evidence.closed_files, None, evidence.closed_rows, at_least=False)
 
 
 def _kept_by_statistics(plan: ScanPlan) -> Flags:

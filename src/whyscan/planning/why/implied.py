@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from whyscan.planning.plan.evidence import Evidence
     from whyscan.planning.plan.judgement import Flags
-    from whyscan.planning.plan.scan_plan import Evidence, PlannedSnapshot, PlanRequest, ScanPlan
+    from whyscan.planning.plan.scan_plan import PlannedSnapshot, PlanRequest, ScanPlan
     from whyscan.pruning.blocks import Blocks
     from whyscan.tree.nodes import Expression
 
@@ -99,10 +100,8 @@ def partition_extent(plan: PlannedSnapshot, column: Column) -> pa.Array | None:
 
 
 def _extent(plan: ScanPlan, column: Column) -> pa.Array | None:
-    manifests = plan.counted.manifests
-    interval = (
-        None if manifests is None else manifests.manifests.containers.partition.get(column.path)
-    )
+    level = plan.counted.manifest_level
+    interval = None if level is None else level.listed.containers.partition.get(column.path)
     if interval is None:
         return None
     ends = [end for end in (interval.lower, interval.upper) if isinstance(end, pa.Array)]

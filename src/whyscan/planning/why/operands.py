@@ -118,7 +118,7 @@ def _count(expression: Expression, plan: ScanPlan) -> PartCount:
     truth = evaluate(expression, containers, plan.zone)
     settled = ~flags(truth.true, containers.count) | flags(matches_all(truth), containers.count)
     stays = kept(plan, [conjunct(expression)], decided=UNDECIDED)
-    unread = bool((~evidence.opened & stays).any()) or evidence.closed_files > 0
+    unread = bool((~evidence.described & stays).any()) or evidence.closed_files > 0
     return PartCount(
         FileOutcomes(
             files=evidence.files.count,

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from whyscan.planning.plan.scan_plan import Evidence, PlanRequest, ScanPlan
+    from whyscan.planning.plan.evidence import Evidence
+    from whyscan.planning.plan.scan_plan import PlanRequest, ScanPlan
     from whyscan.pruning.containers import Containers, Intervals
     from whyscan.pruning.truth import Truth
     from whyscan.tree.nodes import Expression, Path
@@ -216,9 +217,8 @@ def can_exclude(expression: Expression, paths: Collection[Path], zone: Zone) -> 
 def recorded(expression: Expression, evidence: Evidence) -> frozenset[Path]:
     """The expression's columns with a bound, or surely only NULL, in some live container."""
     named = _named(expression)
-    batches = [evidence.files.containers]
-    if evidence.row_groups is not None:
-        batches.append(evidence.row_groups.containers)
+    levels = (evidence.file_level, evidence.row_group_level)
+    batches = [level.listed.containers for level in levels if level is not None]
     return frozenset(
         path
         for batch in batches

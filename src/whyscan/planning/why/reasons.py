@@ -6,7 +6,7 @@ statistics, a file has the reason of the row group that is hardest to prune.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from whyscan.planning.plan.evidence import Evidence, LevelEvidence
     from whyscan.planning.plan.judgement import Flags, Judgement
-    from whyscan.planning.plan.scan_plan import Evidence, ScanPlan
+    from whyscan.planning.plan.scan_plan import ScanPlan
     from whyscan.pruning.containers import Containers
     from whyscan.tables.snapshot import RowGroups
 
@@ -89,29 +90,23 @@ class Stays(Struct, frozen=True):
 def reasons(plan: ScanPlan, interpreted: Sequence[bool]) -> Why:
     """The reason of every kept file."""
     evidence = plan.counted
-    if not evidence.footers_describe_files:
+    groups, level = evidence.describing_groups, evidence.row_group_level
+    if groups is None or level is None:
         at = evidence.examples
         stay = pa.array(at[np.flatnonzero(evidence.judgement.kept)])
         described = evidence.files.containers.of(plan.predicate.columns())
         containers = replace(described, exact={}).take(stay)
         why = _of(plan, interpreted, containers, evidence.judgement, at)
         return replace(why, files=evidence.sizes[why.at])
-    groups, group_judgement = evidence.row_groups, evidence.row_group_judgement
-    if groups is None or group_judgement is None:
-        nothing = np.zeros(0, np.int64)
-        none = nothing.astype(np.int8), nothing.astype(np.int16), nothing != 0
-        return Why(nothing, *none, nothing)
     at = groups.owners.to_numpy()
     return _rolled_up(
-        evidence, groups, _of(plan, interpreted, groups.containers, group_judgement, at)
+        evidence, groups, _of(plan, interpreted, groups.containers, level.verdicts, at)
     )
 
 
-def unchecked_parts(
-    plan: ScanPlan, interpreted: Sequence[bool], containers: Containers, judgement: Judgement
-) -> int:
-    """How many manifests or row groups are kept without a check."""
-    survivors = Survivors.of(plan, containers, judgement)
+def unchecked_parts(plan: ScanPlan, interpreted: Sequence[bool], level: LevelEvidence[Any]) -> int:
+    """How many containers of a level are kept without a check."""
+    survivors = Survivors.of(plan, level.listed.containers, level.verdicts)
     return int(unchecked(survivors, interpreted).sum())
 
 

@@ -162,7 +162,7 @@ def _levels(plan: ScanPlan, expression: Expression) -> _PartExtents:
 
 
 def _all_opened(plan: ScanPlan) -> bool:
-    return bool(plan.evidence.has_footer[plan.evidence.judgement.kept].all())
+    return bool(plan.evidence.file_level.opened[plan.evidence.judgement.kept].all())
 
 
 def _of_level(level: Population, expression: Expression, plan: ScanPlan) -> Extent:

@@ -115,11 +115,11 @@ def _has_limit(plan: ScanPlan) -> bool:
 def _pruned_group_bytes(plan: ScanPlan) -> int | None:
     """The bytes of pruned row groups in kept files; None if unknown."""
     evidence = plan.counted
-    groups, judgement = evidence.row_groups, evidence.row_group_judgement
-    if groups is None or judgement is None:
+    level = evidence.row_group_level
+    if level is None:
         return 0
-    is_pruned = evidence.judgement.kept[groups.owners.to_numpy()] & ~judgement.kept
-    return total(groups.bytes.filter(pa.array(is_pruned)))
+    is_pruned = evidence.judgement.kept[level.listed.owners.to_numpy()] & ~level.verdicts.kept
+    return total(level.listed.bytes.filter(pa.array(is_pruned)))
 
 
 def _effects(findings: Iterable[Finding]) -> Iterator[Effect]:

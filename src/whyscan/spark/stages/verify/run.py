@@ -10,7 +10,6 @@ import pyarrow as pa
 from msgspec import Struct, field
 
 from whyscan.errors import CorruptFile, UsageError, WhyscanError
-from whyscan.planning.plan.matching_rows import group_rows
 from whyscan.planning.plan.planner import make_plan, total
 from whyscan.reports.levels import rows_matched
 from whyscan.spark.stages.verify import lies, native_reader, recorded, verdicts
@@ -28,8 +27,9 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from whyscan.planning.plan.evidence import Evidence
     from whyscan.planning.plan.judgement import Flags
-    from whyscan.planning.plan.scan_plan import Evidence, ScanPlan
+    from whyscan.planning.plan.scan_plan import ScanPlan
     from whyscan.spark.stages.verify.conditions import PredicateText
     from whyscan.spark.stages.verify.data import Chosen, Data
     from whyscan.tables.snapshot import Snapshot
@@ -203,9 +203,9 @@ def _plan_counts(plan: ScanPlan) -> PlanCounts:
     """The counts of a plan without the files of pruned manifests."""
     evidence = plan.evidence
     kept = evidence.judgement.kept
-    above, of_file = evidence.manifests, evidence.files.manifest
+    above, of_file = evidence.manifest_level, evidence.files.manifest
     if above is not None and of_file is not None:
-        kept = kept & above.judgement.kept[of_file.to_numpy()]
+        kept = kept & above.verdicts.kept[of_file.to_numpy()]
     rows = rows_matched(evidence)
     inside, kept_rows = _row_groups_kept(evidence, kept)
     return PlanCounts(
@@ -221,12 +221,11 @@ def _plan_counts(plan: ScanPlan) -> PlanCounts:
 
 def _row_groups_kept(evidence: Evidence, files: Flags) -> tuple[int | None, int | None]:
     """The number of kept row groups and of their rows; None if footers were not opened."""
-    groups, judgement = evidence.row_groups, evidence.row_group_judgement
-    if groups is None or judgement is None or groups.unchecked:
+    level = evidence.row_group_level
+    if level is None or level.listed.unchecked:
         return None, None
-    left = judgement.kept & files[groups.owners.to_numpy()]
-    rows = group_rows(groups).filter(pa.array(left))
-    return int(left.sum()), total(rows)
+    left = level.verdicts.kept & files[level.listed.owners.to_numpy()]
+    return int(left.sum()), total(level.rows.filter(pa.array(left)))
 
 
 def _sum(data: Data, name: str) -> int:

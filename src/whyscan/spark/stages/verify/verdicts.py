@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from whyscan.planning.plan.evidence import Evidence
     from whyscan.planning.plan.judgement import Flags
-    from whyscan.planning.plan.scan_plan import Evidence
 
     Numbers = npt.NDArray[np.int64]
 
@@ -54,10 +54,10 @@ class Verdicts(Struct, frozen=True):
 def verdicts(evidence: Evidence, observed: Observed) -> tuple[Verdicts, ...]:
     """The verdicts of all levels for the row groups that were read, top level first."""
     levels = []
-    above, of_file = evidence.manifests, evidence.files.manifest
+    above, of_file = evidence.manifest_level, evidence.files.manifest
     if above is not None and of_file is not None:
         at = of_file.to_numpy()[observed.file]
-        levels.append(Verdicts("manifests", above.judgement.kept[at], above.judgement.every[at]))
+        levels.append(Verdicts("manifests", above.verdicts.kept[at], above.verdicts.every[at]))
     files = evidence.judgement
     levels.append(Verdicts("files", files.kept[observed.file], files.every[observed.file]))
     inside = _row_groups(evidence, observed)
@@ -68,16 +68,17 @@ def verdicts(evidence: Evidence, observed: Observed) -> tuple[Verdicts, ...]:
 
 def _row_groups(evidence: Evidence, observed: Observed) -> Verdicts | None:
     """The verdicts of row groups; `some` for files whose footers the plan did not open."""
-    groups, judgement = evidence.row_groups, evidence.row_group_judgement
-    if groups is None or judgement is None:
+    level = evidence.row_group_level
+    if level is None:
         return None
+    groups, of_groups = level.listed, level.verdicts
     kept = np.ones(len(observed.file), np.bool_)
     every = np.zeros(len(observed.file), np.bool_)
     if groups.count:
         inside = groups.owners.to_numpy(), groups.ordinal.to_numpy()
         at = places(inside, (observed.file, observed.ordinal))
         matched = at != NOWHERE
-        kept[matched], every[matched] = judgement.kept[at[matched]], judgement.every[at[matched]]
+        kept[matched], every[matched] = of_groups.kept[at[matched]], of_groups.every[at[matched]]
     return Verdicts("row_groups", kept, every)
 
 

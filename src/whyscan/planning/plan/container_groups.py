@@ -1,9 +1,9 @@
-"""Groups of files that nothing distinguishes for one predicate: each group is counted as one.
+"""Groups of containers that nothing distinguishes for one predicate: each is counted as one.
 
-If files are in blocks, most blocks are one group each; only the members of the other blocks are
-groups by themselves. So a table with a million files needs some thousand flags. In a plain table
-every file is a group. A number of a report is a sum over flagged groups, each with its weight: how
-many files, bytes and rows it has.
+If containers are in blocks, most blocks are one group each; only the members of the other blocks
+are groups by themselves. So a table with a million files needs some thousand flags. Elsewhere every
+container is a group. A number of a report is a sum over flagged groups, each with its weight: how
+many containers, bytes and rows it has.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 Number = TypeVar("Number", bound=np.generic)
 
 
-class FileGroups(Struct, frozen=True, eq=False, dict=True):
-    """Groups of files: first one for each of the `whole_blocks`, then one for each single file.
+class ContainerGroups(Struct, frozen=True, eq=False, dict=True):
+    """Groups: first one for each of the `whole_blocks`, then one for each single container.
 
-    `single_places` are places in the order of the blocks, and ascend. `plain`: every file is a
-    group by itself, and the groups are in the order of files.
+    `single_places` are places in the order of the blocks, and ascend. `plain`: every container is a
+    group by itself, and the groups are in the order of the containers.
     """
 
     blocks: Blocks
@@ -40,8 +40,8 @@ class FileGroups(Struct, frozen=True, eq=False, dict=True):
     plain: bool = False
 
     @classmethod
-    def one_per_file(cls, count: int) -> FileGroups:
-        """The groups of a plain table with `count` files."""
+    def one_per_container(cls, count: int) -> ContainerGroups:
+        """The groups of `count` containers that are not in blocks."""
         positions, no_blocks = np.arange(count), np.zeros(0, np.int64)
         return cls(Blocks(positions, np.array([0, count])), no_blocks, positions, plain=True)
 
@@ -58,20 +58,22 @@ class FileGroups(Struct, frozen=True, eq=False, dict=True):
 
     @lazy
     def sizes(self) -> Positions:
-        """How many files each group has."""
+        """How many containers each group has."""
         return np.concatenate(
             (self.blocks.sizes[self.whole_blocks], np.ones(len(self.single_places), np.int64))
         )
 
     @lazy
     def examples(self) -> Positions:
-        """The position of one file of each group."""
+        """The position of one container of each group."""
         return self.blocks.order[
             np.concatenate((self.blocks.begins[self.whole_blocks], self.single_places))
         ]
 
-    def file_count(self, flagged: Flags) -> int:
-        """How many files the flagged groups have."""
+    def container_count(self, flagged: Flags) -> int:
+        """How many containers the flagged groups have."""
+        if self.plain:
+            return int(np.count_nonzero(flagged))
         of_blocks, of_singles = np.split(flagged, [len(self.whole_blocks)])
         sizes = self.sizes[: len(self.whole_blocks)]
         # Many times faster than indexing with flags that alternate.
@@ -79,7 +81,7 @@ class FileGroups(Struct, frozen=True, eq=False, dict=True):
         return in_blocks + int(np.count_nonzero(of_singles))
 
     def sums(self, values: pa.Array) -> pa.Array:
-        """The sum of each group; only in a plain table may a value be unknown."""
+        """The sum of each group; only in plain groups may a value be unknown."""
         if self.plain:
             return values
         ordered = self.blocks.ordered(values).to_numpy()
@@ -90,25 +92,25 @@ class FileGroups(Struct, frozen=True, eq=False, dict=True):
         )
 
     def positions(self, flagged: Flags) -> Positions:
-        """The positions of the files of the flagged groups, group by group."""
+        """The positions of the containers of the flagged groups, group by group."""
         blocks, singles = map(np.flatnonzero, np.split(flagged, [len(self.whole_blocks)]))
         places = self.blocks.places(self.whole_blocks[blocks])
         return self.blocks.order[np.concatenate((places, self.single_places[singles]))]
 
     def spread(self, values: npt.NDArray[Number]) -> npt.NDArray[Number]:
-        """Spread one value per group to one value per file, in the order of files."""
+        """Spread one value per group to one value per container, in their order."""
         return values.take(self.group_numbers)
 
     @lazy
     def group_numbers(self) -> Positions:
-        """The group of each file."""
+        """The group of each container."""
         numbers = np.empty_like(self.blocks.order)
         everything = self.positions(np.ones(self.count, np.bool_))
         numbers[everything] = np.repeat(np.arange(self.count), self.sizes)
         return numbers
 
-    def split(self, flagged: Flags) -> tuple[FileGroups, Positions]:
-        """The groups with each file of the flagged groups single, and the earlier group of each."""
+    def split(self, flagged: Flags) -> tuple[ContainerGroups, Positions]:
+        """The same with the containers of flagged groups single, and the earlier group of each."""
         stay = ~flagged[: len(self.whole_blocks)]
         if stay.all():
             return self, np.arange(self.count)
@@ -120,4 +122,6 @@ class FileGroups(Struct, frozen=True, eq=False, dict=True):
             (split_groups, np.arange(len(self.whole_blocks), self.count))
         )
         group_before = np.concatenate((np.flatnonzero(stay), single_groups[order]))
-        return FileGroups(self.blocks, self.whole_blocks[stay], single_places[order]), group_before
+        return ContainerGroups(
+            self.blocks, self.whole_blocks[stay], single_places[order]
+        ), group_before

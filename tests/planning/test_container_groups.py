@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from oracle.dice import Dice, tried
 from support.memory_table import DataFile, MemoryTable, RowGroup
 from whyscan.planning.plan import blockwise
-from whyscan.planning.plan.file_groups import FileGroups
+from whyscan.planning.plan.container_groups import ContainerGroups
 from whyscan.planning.plan.planner import make_plan, summarise
 from whyscan.planning.plan.request import bind_request
 from whyscan.planning.why.reason_codes import Reason
@@ -44,7 +44,7 @@ def _as_they_come(containers: Any, _: Any) -> Blocks:
 
 
 @st.composite
-def file_groups(draw: Any) -> FileGroups:
+def file_groups(draw: Any) -> ContainerGroups:
     dice = Dice(draw)
     count = dice.number(1, 12)
     order = np.array(sorted(range(count), key=lambda _: dice.number(0, 3)), np.int64)
@@ -52,7 +52,7 @@ def file_groups(draw: Any) -> FileGroups:
     blocks = Blocks(order, np.array(begins, np.int64))
     whole_blocks = np.array([at for at in range(blocks.count) if dice.one_in(2)], np.int64)
     open_blocks = np.setdiff1d(np.arange(blocks.count), whole_blocks)
-    return FileGroups(blocks, whole_blocks, blocks.places(open_blocks))
+    return ContainerGroups(blocks, whole_blocks, blocks.places(open_blocks))
 
 
 def flags_of(dice: Dice, count: int) -> Any:
@@ -66,7 +66,7 @@ def test_a_sum_over_groups_is_the_sum_over_their_files(groups, data):
     each = groups.spread(flagged)
     weights = pa.array(np.arange(len(each)) * 10 + 1)
 
-    assert groups.file_count(flagged) == each.sum()
+    assert groups.container_count(flagged) == each.sum()
     assert sorted(groups.positions(flagged)) == np.flatnonzero(each).tolist()
     assert groups.sums(weights).to_numpy()[flagged].sum() == weights.to_numpy()[each].sum()
     assert each[groups.examples].tolist() == flagged.tolist()
