@@ -162,6 +162,9 @@ def fitted(x: Interval, bounds: tuple[Vector, Vector], kind: IntegerType | Decim
     is_point = bounds[0] is bounds[1]
     least, greatest, lower, upper = with_common_type(*extremes(kind), *bounds)
     escapes = either(may(less, lower, least), may(less, greatest, upper))
+    if is_point and escapes is False:
+        point = narrowed(lower, kind)
+        return replace(x, type=kind, lower=point, upper=point)
     inside = both(may(less_equal, lower, greatest), may(less_equal, least, upper))
     first = narrowed(least_of(greatest_of(lower, least), greatest), kind)
     return replace(

@@ -105,15 +105,22 @@ def _concat(kind: Type, *parts: Interval) -> Interval:
     exact: Mask = True
     for part in parts:
         first, last = _text_ends(part)
-        closed = joined(shared_prefix(lower, upper), ABOVE)
-        lower = _chosen(exact, joined(lower, first), lower)
-        upper = _chosen(exact, joined(upper, last), closed)
+        if exact is True:
+            is_point = lower is upper and first is last
+            lower = joined(lower, first)
+            upper = lower if is_point else joined(upper, last)
+        else:
+            closed = joined(shared_prefix(lower, upper), ABOVE)
+            lower = _chosen(exact, joined(lower, first), lower)
+            upper = _chosen(exact, joined(upper, last), closed)
         exact = both(exact, part.point())
     return replace(result, lower=lower, upper=upper)
 
 
 def _text_ends(x: Interval) -> tuple[Vector, Vector]:
     """Both bounds; the empty text, and a bound above all texts, where a bound is unknown."""
+    if x.is_point and isinstance(x.lower, pa.Scalar) and x.lower.is_valid:
+        return x.lower, x.lower
     lower = pa.scalar(b"") if x.lower is None else pc.coalesce(x.lower, pa.scalar(b""))
     upper = ABOVE if x.upper is None else pc.coalesce(x.upper, ABOVE)
     return lower, upper
