@@ -24,7 +24,6 @@ from msgspec.structs import astuple, replace
 from whyscan.errors import WhyscanError, shortened
 from whyscan.planning.plan.planner import left_closed, make_plan
 from whyscan.planning.plan.scan_plan import Depth, FileScan, Options
-from whyscan.planning.plan.table_facts import TableFacts
 from whyscan.planning.rows.limit import CutParts
 from whyscan.planning.why.pushdown import interpreted
 from whyscan.planning.why.reasons import reasons
@@ -34,6 +33,7 @@ from whyscan.reports.tally import CommonFacts, PlanOutcome, Tally
 from whyscan.spark.errors import carried, from_text, to_text
 from whyscan.spark.jobs import mapped, packed, ran, work_frame, work_of_task
 from whyscan.spark.sessions import cores
+from whyscan.spark.table_facts import TableFacts
 from whyscan.tables.bounded_cache import size
 from whyscan.tables.parts import FILES_EACH, parts
 from whyscan.tables.snapshot import Snapshot, Traffic

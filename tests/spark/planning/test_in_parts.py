@@ -29,10 +29,10 @@ from tables.iceberg import by_hand
 from whyscan.errors import CorruptFile, WhyscanError
 from whyscan.planning.plan.planner import make_plan
 from whyscan.planning.plan.request import bind_request
-from whyscan.planning.plan.table_facts import TableFacts
 from whyscan.planning.why import overlap_depth
 from whyscan.reports.tally import CommonFacts, Tally
 from whyscan.spark.planning import DistributedPlan, planned_by
+from whyscan.spark.table_facts import TableFacts
 from whyscan.tables import open_snapshot
 from whyscan.tables.parts import parts
 from whyscan.terms import PlanTerms
@@ -299,7 +299,7 @@ early = "sqlglot" not in sys.modules
 try:
     table.plan("id > 5", spark=NoSession())
 except EOFError:
-    print(early, len(table.snapshot.cached_files.pending), len(table.snapshot.cached_files))
+    print(early, len(table.snapshot.cached_files._begun), len(table.snapshot.cached_files))
 """
 
 
