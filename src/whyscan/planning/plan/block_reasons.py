@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from msgspec import Struct
 
 from whyscan.planning.plan.judgement import flags
 from whyscan.planning.why.obstacles import compared, is_described
@@ -26,47 +25,31 @@ if TYPE_CHECKING:
     from whyscan.tree.zones import Zone
 
 
-class BlockQuestion(Struct, frozen=True):
-    """A predicate and the files that it is evaluated on."""
-
-    snapshot: Snapshot
-    files: Files
-    predicate: Predicate
-    zone: Zone
-
-    @property
-    def containers(self) -> Containers:
-        return self.files.containers
-
-
-def mixed_blocks(question: BlockQuestion) -> Flags | None:
+def mixed_blocks(
+    snapshot: Snapshot, files: Files, predicate: Predicate, zone: Zone
+) -> Flags | None:
     """One flag per block: its members may be kept for different reasons; None where any may."""
-    blocks = question.containers.blocks
-    if blocks is None or not _plain(question):
+    containers = files.containers
+    blocks, columns = containers.blocks, predicate.columns()
+    if blocks is None or not _is_plain(files) or len(snapshot.numbered_specs) > 1:
         return None
-    columns = question.predicate.columns()
     mixed: Flags = np.logical_or.reduce(
         [
-            *(
-                _some_are_described(question.containers.interval(column), blocks)
-                for column in columns
-            ),
-            *(_imagined(question, column, blocks) for column in columns),
-            *_lost(question, blocks),
+            *(_some_are_described(containers.interval(column), blocks) for column in columns),
+            *(_imagined(snapshot, containers, column, blocks) for column in columns),
+            *_lost(predicate, containers, blocks, zone),
             np.zeros(blocks.count, np.bool_),
         ]
     )
     return mixed
 
 
-def _plain(question: BlockQuestion) -> bool:
-    """No file has deletes, buckets or an unknown size, and all files have one partition spec."""
-    files = question.files
+def _is_plain(files: Files) -> bool:
+    """No file has deletes, buckets or an unknown size."""
     return (
         files.deleted is None
         and files.maybe_deleted is None
         and not files.containers.buckets
-        and len(question.snapshot.numbered_specs) <= 1
         and not files.bytes.null_count
         and not files.rows.null_count
     )
@@ -74,33 +57,31 @@ def _plain(question: BlockQuestion) -> bool:
 
 def _some_are_described(interval: Interval, blocks: Blocks) -> Flags:
     """One flag per block: the column has bounds in some members, and not in others."""
-    undescribed = blocks.blocks_where("untold", interval, lambda of: opposite(is_described(of)))
-    return undescribed & blocks.blocks_where("told", interval, is_described)
+    undescribed = blocks.blocks_where("undescribed", interval, lambda x: opposite(is_described(x)))
+    return undescribed & blocks.blocks_where("described", interval, is_described)
 
 
-def _imagined(question: BlockQuestion, column: Column, blocks: Blocks) -> Flags:
+def _imagined(snapshot: Snapshot, containers: Containers, column: Column, blocks: Blocks) -> Flags:
     """One flag per block: some members have cut text bounds or uncounted NULLs."""
-    interval = question.containers.statistics.get(column.path)
+    interval = containers.statistics.get(column.path)
     if interval is None:
         return np.zeros(blocks.count, np.bool_)
-    differing = blocks.blocks_where("uncounted", interval, lambda of: opposite(of.counted))
-    if isinstance(column.type, StringType):
-        recording = question.snapshot.recording(column)
-        differing = differing | blocks.blocks_where(
-            "cut", interval, lambda of: either(*cut(of, recording))
-        )
-    return differing
+    differing = blocks.blocks_where("uncounted", interval, lambda x: opposite(x.counted))
+    if not isinstance(column.type, StringType):
+        return differing
+    recording = snapshot.recording(column)
+    return differing | blocks.blocks_where("cut", interval, lambda x: either(*cut(x, recording)))
 
 
-def _lost(question: BlockQuestion, blocks: Blocks) -> Iterator[Flags]:
+def _lost(
+    predicate: Predicate, containers: Containers, blocks: Blocks, zone: Zone
+) -> Iterator[Flags]:
     """One flag per block: a function may lose the bounds of some members and not of others.
 
     If the function keeps bounds of the hull, it keeps bounds of every member.
     """
-    operands = [o for c in question.predicate.conjuncts for o in compared(c.expression)]
+    operands = [o for c in predicate.conjuncts for o in compared(c.expression)]
     if operands:
-        hulls = ContainerBatch(
-            blocks.hulls(question.containers, question.predicate.columns()), question.zone
-        )
+        hulls = ContainerBatch(blocks.hulls(containers, predicate.columns()), zone)
         for operand in operands:
             yield flags(opposite(is_described(interval_of(operand, hulls))), blocks.count)

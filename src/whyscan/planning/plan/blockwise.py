@@ -19,10 +19,8 @@ from whyscan.planning.plan.judgement import (
     KEPT,
     Evaluation,
     Judgement,
-    flags,
     judge_each,
 )
-from whyscan.pruning.truth import matches_all
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -213,7 +211,7 @@ class _BlockEvaluation(Struct, frozen=True):
         may = self.hulls.kept
         if not may.any():
             return _BlockFlags(may, may)
-        every = flags(matches_all(self.hulls.conjunction), len(may)) & self._solid()
+        every = self.hulls.every & self._solid()
         return _BlockFlags(may, may & (self.kernels.kept | every))
 
     def _solid(self) -> Flags:

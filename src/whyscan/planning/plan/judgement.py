@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from whyscan.pruning.containers import Containers
     from whyscan.pruning.mask import Mask
-    from whyscan.tree.nodes import Path, Predicate
+    from whyscan.tree.nodes import Expression, Path, Predicate
     from whyscan.tree.zones import Zone
 
 Flags: TypeAlias = "npt.NDArray[np.bool_]"
@@ -153,6 +153,11 @@ class Evaluation(Struct, frozen=True):
         """One flag per container: it may match."""
         return flags(self.conjunction.true, self.containers.count)
 
+    @property
+    def every(self) -> Flags:
+        """One flag per container: it matches in all rows."""
+        return flags(matches_all(self.conjunction), self.containers.count)
+
     def judgement(self) -> Judgement:
         """The verdicts as flags."""
         count = self.containers.count
@@ -196,6 +201,14 @@ class Evaluation(Struct, frozen=True):
         }
         decided = UNDECIDED if self.containers.buckets else unchanged
         return Evaluation.of(self.predicate, containers, self.zone, decided)
+
+
+def kept_and_every(
+    expression: Expression, containers: Containers, zone: Zone
+) -> tuple[Flags, Flags]:
+    """The verdicts of one expression, as two flags per container: it may match, all rows match."""
+    truth = evaluate(expression, containers, zone)
+    return flags(truth.true, containers.count), flags(matches_all(truth), containers.count)
 
 
 def flags(mask: Mask, count: int) -> Flags:

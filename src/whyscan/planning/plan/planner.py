@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
-from whyscan.planning.plan.block_reasons import BlockQuestion, mixed_blocks
+from whyscan.planning.plan.block_reasons import mixed_blocks
 from whyscan.planning.plan.blockwise import judge_groups, kept_groups
 from whyscan.planning.plan.container_groups import ContainerGroups
 from whyscan.planning.plan.evidence import Evidence, LevelEvidence
@@ -139,7 +139,7 @@ class _Planner(Struct, frozen=True):
         """The evidence with one flag per group of files; None where one flag per file is needed."""
         if files.containers.blocks is None or self.snapshot.footers_describe_files:
             return None
-        mixed = mixed_blocks(BlockQuestion(self.snapshot, files, self.predicate, self.zone))
+        mixed = mixed_blocks(self.snapshot, files, self.predicate, self.zone)
         if mixed is None:
             return None
         containers = self.without_assumed_nan(files.containers)

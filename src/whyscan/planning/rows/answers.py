@@ -13,41 +13,35 @@ from __future__ import annotations
 from enum import Enum
 from functools import partial, reduce
 from operator import add
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
-from msgspec.structs import astuple
 
 from whyscan.planning.plan.judgement import flags
 from whyscan.planning.plan.matching_rows import (
     UNCOUNTED,
-    counts,
     of_files,
     of_row_groups,
     perhaps_matching,
     surely_matching,
 )
 from whyscan.planning.plan.planner import plus, total
+from whyscan.planning.rows.expression_level import ExpressionLevel
 from whyscan.planning.rows.limit import LimitedPart, Unproven, before_limit, cut
 from whyscan.pruning.interval import greater, less
-from whyscan.pruning.mask import as_array, both, may, opposite
+from whyscan.pruning.mask import may
 from whyscan.tree import arrow
 from whyscan.tree.nodes import Literal
-from whyscan.tree.rendering import to_sql
 from whyscan.tree.types import BIGINT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from whyscan.planning.plan.judgement import Flags
-    from whyscan.planning.plan.matching_rows import Counts, Population
     from whyscan.planning.plan.scan_plan import PlannedSnapshot, ScanPlan
-    from whyscan.pruning.mask import Mask, Vector
     from whyscan.tree.nodes import Expression
-    from whyscan.tree.types import Type
 
 
 class Function(Enum):
@@ -99,7 +93,7 @@ def _answer(
 ) -> Literal | Unproven:
     answer: Literal | Unproven = Unproven("not every file was looked into")
     for level in levels.usable():
-        if level.raises:
+        if level.raises.any():
             return Unproven(f"{level.name} may fail")
         if aggregate.function is Function.COUNT:
             answer = _present(level, rows)
@@ -147,8 +141,8 @@ class _ExpressionLevels(Struct, frozen=True):
     the footers of all files that may match were opened.
     """
 
-    files: _ExpressionLevel | None
-    groups: _ExpressionLevel | None
+    files: ExpressionLevel | None
+    groups: ExpressionLevel | None
     seen: bool
 
     @classmethod
@@ -158,8 +152,8 @@ class _ExpressionLevels(Struct, frozen=True):
         return cls(
             None
             if evidence.describing_groups is not None
-            else _ExpressionLevel.of(files, expression, plan),
-            None if groups is None else _ExpressionLevel.of(groups, expression, plan),
+            else ExpressionLevel.of(files, files.kept, expression, plan),
+            None if groups is None else ExpressionLevel.of(groups, groups.kept, expression, plan),
             bool(evidence.file_level.opened[files.kept].all()),
         )
 
@@ -170,88 +164,22 @@ class _ExpressionLevels(Struct, frozen=True):
             self.seen and other.seen,
         )
 
-    def usable(self) -> Iterator[_ExpressionLevel]:
+    def usable(self) -> Iterator[ExpressionLevel]:
         if self.files is not None:
             yield self.files
         if self.groups is not None and self.seen:
             yield self.groups
 
 
-class _ExpressionLevel(Struct, frozen=True):
-    """The containers of a level that may match, with the metadata of an expression in each."""
-
-    name: str
-    type: Type
-    raises: bool
-    nan: Flags
-    value: Flags
-    null: Flags
-    present: Flags
-    lower: pa.Array
-    upper: pa.Array
-    lower_attained: Flags
-    upper_attained: Flags
-    nulls: Counts
-    rows: Counts
-    whole: Flags
-
-    @classmethod
-    def of(cls, rows: Population, expression: Expression, plan: ScanPlan) -> _ExpressionLevel:
-        interval, exact = rows.interval(expression, plan), rows.exact(expression)
-        count, kept = rows.containers.count, rows.kept
-        kind = arrow.arrow_type(interval.type)
-
-        def kept_flags(mask: Mask) -> Flags:
-            return flags(mask, count)[kept]
-
-        def ends(end: Vector | None) -> pa.Array:
-            return as_array(end, count, kind).filter(pa.array(kept))
-
-        one_value = both(interval.point(), opposite(interval.null), opposite(interval.nan))
-        attained = kept_flags(one_value) & (rows.every & (rows.sure > 0))[kept]
-        null_counts = exact.nulls
-        return cls(
-            to_sql(expression),
-            interval.type,
-            bool(kept_flags(interval.raises).any()),
-            kept_flags(interval.nan),
-            kept_flags(interval.value),
-            kept_flags(interval.null),
-            kept_flags(interval.present),
-            ends(interval.lower),
-            ends(interval.upper),
-            (kept_flags(exact.lower) & rows.whole[kept]) | attained,
-            (kept_flags(exact.upper) & rows.whole[kept]) | attained,
-            (np.full(count, UNCOUNTED) if null_counts is None else counts(null_counts, UNCOUNTED))[
-                kept
-            ],
-            rows.rows[kept],
-            rows.whole[kept],
-        )
-
-    def __add__(self, other: _ExpressionLevel) -> _ExpressionLevel:
-        joined = [
-            _concatenated(left, right)
-            for left, right in zip(astuple(self)[3:], astuple(other)[3:], strict=True)
-        ]
-        return _ExpressionLevel(self.name, self.type, self.raises or other.raises, *joined)
-
-
 def _together(
-    left: _ExpressionLevel | None, right: _ExpressionLevel | None
-) -> _ExpressionLevel | None:
+    left: ExpressionLevel | None, right: ExpressionLevel | None
+) -> ExpressionLevel | None:
     if left is None or right is None:
         return left or right
     return left + right
 
 
-def _concatenated(left: Any, right: Any) -> Any:
-    if isinstance(left, pa.Array):
-        return pa.concat_arrays([left, right])
-    return np.concatenate([left, right])
-
-
-def _present(level: _ExpressionLevel, rows: Literal | Unproven) -> Literal | Unproven:
+def _present(level: ExpressionLevel, rows: Literal | Unproven) -> Literal | Unproven:
     """The value of `count(x)`: all rows minus those that are NULL."""
     if isinstance(rows, Unproven) or not level.null.any():
         return rows
@@ -261,7 +189,7 @@ def _present(level: _ExpressionLevel, rows: Literal | Unproven) -> Literal | Unp
     return Literal(int((level.rows - nulls)[level.present].sum()), BIGINT)
 
 
-def _extreme(level: _ExpressionLevel, function: Function) -> Literal | Unproven:
+def _extreme(level: ExpressionLevel, function: Function) -> Literal | Unproven:
     """The value of `min(x)` or `max(x)`: the outermost bound, if a row surely has it."""
     name, value = level.name, level.value
     if level.nan.any() and (function is Function.MAX or not value.any()):
@@ -282,7 +210,7 @@ def _extreme(level: _ExpressionLevel, function: Function) -> Literal | Unproven:
     return _literal(outermost, level)
 
 
-def _literal(outermost: pa.Scalar, level: _ExpressionLevel) -> Literal | Unproven:
+def _literal(outermost: pa.Scalar, level: ExpressionLevel) -> Literal | Unproven:
     kind = level.type
     try:
         value = arrow.value(outermost, kind)

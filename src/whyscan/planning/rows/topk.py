@@ -15,10 +15,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
-from msgspec.structs import astuple
 
-from whyscan.planning.plan.judgement import Flags, flags
-from whyscan.planning.plan.matching_rows import UNCOUNTED, counts, of_files, of_row_groups
+from whyscan.planning.plan.matching_rows import UNCOUNTED, of_files, of_row_groups
+from whyscan.planning.rows.expression_level import ExpressionLevel
 from whyscan.planning.rows.limit import (
     LimitedPart,
     Unproven,
@@ -28,13 +27,12 @@ from whyscan.planning.rows.limit import (
     limited,
     too_few,
 )
-from whyscan.pruning.mask import as_array, opposite
-from whyscan.tree.arrow import arrow_type
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from whyscan.planning.plan.matching_rows import Counts, Population
+    from whyscan.planning.plan.judgement import Flags
+    from whyscan.planning.plan.matching_rows import Counts
     from whyscan.planning.plan.scan_plan import PlannedSnapshot, ScanPlan
     from whyscan.tree.nodes import Expression
 
@@ -84,76 +82,24 @@ def top(
     return cut(plan, cuts)
 
 
-class _SortedLevel(Struct, frozen=True):
-    """The containers of a level that may match, with their metadata about the sort key.
-
-    `at` are their positions among the `all` containers of a part. `calm`: the key surely raises no
-    error.
-    """
-
-    all: int
-    at: Counts
-    lower: pa.Array
-    upper: pa.Array
-    value: Flags
-    null: Flags
-    nan: Flags
-    calm: Flags
-    every: Flags
-    rows: Counts
-    sure: Counts
-    gone: Counts
-    nulls: Counts
-
-    @classmethod
-    def of(cls, level: Population, kept: Flags, key: SortKey, plan: ScanPlan) -> _SortedLevel:
-        interval = level.interval(key.expression, plan)
-        count, kind = level.containers.count, arrow_type(interval.type)
-        null_counts = level.exact(key.expression).nulls
-        nulls = np.full(count, UNCOUNTED) if null_counts is None else counts(null_counts, UNCOUNTED)
-        masks = (interval.value, interval.null, interval.nan, opposite(interval.raises))
-        ends = (as_array(end, count, kind) for end in (interval.lower, interval.upper))
-        return cls(
-            count,
-            np.flatnonzero(kept),
-            *(end.filter(pa.array(kept)) for end in ends),
-            *(flags(mask, count)[kept] for mask in masks),
-            *(x[kept] for x in (level.every, level.rows, level.sure, level.gone, nulls)),
-        )
-
-    def __add__(self, other: _SortedLevel) -> _SortedLevel:
-        pairs = zip(astuple(self)[4:], astuple(other)[4:], strict=True)
-        return _SortedLevel(
-            self.all + other.all,
-            np.concatenate([self.at, other.at + self.all]),
-            pa.concat_arrays([self.lower, other.lower]),
-            pa.concat_arrays([self.upper, other.upper]),
-            *(np.concatenate(pair) for pair in pairs),
-        )
-
-    def spread(self, flagged: Flags) -> Flags:
-        """Flags of the containers that may match as flags of all containers."""
-        all_flags = np.zeros(self.all, np.bool_)
-        all_flags[self.at[flagged]] = True
-        return all_flags
-
-
 class _TopkPart(Struct, frozen=True):
     """The files of a part, and its row groups with their files; None where no footer was opened."""
 
-    files: _SortedLevel
-    groups: _SortedLevel | None
+    files: ExpressionLevel
+    groups: ExpressionLevel | None
     owners: Counts
 
     @classmethod
     def of(cls, plan: ScanPlan, key: SortKey) -> _TopkPart:
         plan = before_limit(plan)
         evidence, inside = plan.evidence, of_row_groups(plan.evidence)
-        files = _SortedLevel.of(of_files(evidence), evidence.judgement.kept, key, plan)
+        files = ExpressionLevel.of(
+            of_files(evidence), evidence.judgement.kept, key.expression, plan
+        )
         level = evidence.row_group_level
         if inside is None or level is None:
             return cls(files, None, np.zeros(0, np.int64))
-        row_groups = _SortedLevel.of(inside, level.verdicts.kept, key, plan)
+        row_groups = ExpressionLevel.of(inside, level.verdicts.kept, key.expression, plan)
         return cls(files, row_groups, level.listed.owners.to_numpy())
 
     def spread(self, flagged: Flags) -> Flags | None:
@@ -179,7 +125,7 @@ class _Span(Struct, frozen=True):
     null: np.int64
 
 
-def _reached(level: _SortedLevel, span: _Span, needed_rows: int) -> np.int64:
+def _reached(level: ExpressionLevel, span: _Span, needed_rows: int) -> np.int64:
     """The first place that enough rows surely do not come after; beyond all where there is none."""
     counted = level.every & (level.nulls != UNCOUNTED) & (level.rows != UNCOUNTED)
     null = np.where(counted, (level.nulls - level.gone).clip(0, level.sure), 0)
@@ -192,7 +138,7 @@ def _reached(level: _SortedLevel, span: _Span, needed_rows: int) -> np.int64:
     return places[order][enough] if enough < len(order) else _BEYOND
 
 
-def _spans(levels: Sequence[_SortedLevel], key: SortKey) -> list[_Span]:
+def _spans(levels: Sequence[ExpressionLevel], key: SortKey) -> list[_Span]:
     """The places at which each container's rows may be, by the ranks of all bounds together."""
     ranks = _ranks(
         pa.concat_arrays([end for level in levels for end in (level.lower, level.upper)])
@@ -214,9 +160,9 @@ def _ranks(ends: pa.Array) -> Counts:
     return np.where(ends.is_valid().to_numpy(zero_copy_only=False), ranks, 0)
 
 
-def _span(level: _SortedLevel, lower: Counts, upper: Counts, most: int, key: SortKey) -> _Span:
+def _span(level: ExpressionLevel, lower: Counts, upper: Counts, most: int, key: SortKey) -> _Span:
     """Ascending: values at their ranks, NaN after them. Descending: the negative places."""
-    value, null, nan, calm = level.value, level.null, level.nan, level.calm
+    value, null, nan, calm = level.value, level.null, level.nan, ~level.raises
     ends = lower, np.where(upper, upper, most + 1)
     first, last = (-ends[1], -ends[0]) if key.descending else ends
     greatest = np.int64(-(most + 2) if key.descending else most + 2)

@@ -17,7 +17,7 @@ from whyscan.fields import Count, Record
 from whyscan.planning.plan.judgement import UNDECIDED
 from whyscan.planning.plan.planner import plus, total, totals_of
 from whyscan.planning.plan.replan import Metadata, kept
-from whyscan.planning.why.pushdown import can_exclude
+from whyscan.planning.why.probes import can_exclude
 from whyscan.tree.nodes import columns_of
 
 if TYPE_CHECKING:

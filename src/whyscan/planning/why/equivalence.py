@@ -12,11 +12,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from msgspec import Struct
 
-from whyscan.planning.plan.judgement import Flags, flags
+from whyscan.planning.plan.judgement import Flags, kept_and_every
 from whyscan.pruning.containers import Containers
-from whyscan.pruning.evaluate import evaluate
 from whyscan.pruning.interval import between, only_null
-from whyscan.pruning.truth import matches_all
 from whyscan.tree import arrow
 from whyscan.tree.nodes import And, Column, Comparator, Comparison, In, Literal, Or, columns_of
 from whyscan.tree.types import DateType, IntegerType, TimestampType
@@ -36,7 +34,7 @@ OPEN_AT_MOST = 8
 
 RANGES_AT_MOST = 3
 LISTED_AT_MOST = 100
-_YEARS = (-719_162, 2_932_896)
+DAYS_OF_YEARS = (-719_162, 2_932_896)
 """Days of 0001-01-01 and 9999-12-31: every function of dates is defined between them."""
 
 
@@ -45,6 +43,16 @@ class IntegerSpan(Struct, frozen=True):
 
     low: int
     high: int
+
+    @property
+    def count(self) -> int:
+        return self.high - self.low + 1
+
+    def cut(self) -> Iterator[IntegerSpan]:
+        """At most `PIECES` spans of equal width."""
+        width = max(1, -(-self.count // PIECES))
+        for low in range(self.low, self.high + 1, width):
+            yield IntegerSpan(low, min(low + width - 1, self.high))
 
 
 class Spans(Struct, frozen=True):
@@ -56,7 +64,7 @@ class Spans(Struct, frozen=True):
 
     @property
     def count(self) -> int:
-        return sum(span.high - span.low + 1 for span in self.true_spans)
+        return sum(span.count for span in self.true_spans)
 
     @property
     def proof(self) -> str:
@@ -115,11 +123,11 @@ def _domain(kind: Type) -> IntegerSpan | None:
         case IntegerType():
             return IntegerSpan(kind.least, kind.greatest)
         case DateType():
-            return IntegerSpan(*_YEARS)
+            return IntegerSpan(*DAYS_OF_YEARS)
         case TimestampType():
             day = 86_400 * kind.unit.per_second
-            last = (_YEARS[1] + 1) * day - 1
-            return None if last >= 1 << 63 else IntegerSpan(_YEARS[0] * day, last)
+            last = (DAYS_OF_YEARS[1] + 1) * day - 1
+            return None if last >= 1 << 63 else IntegerSpan(DAYS_OF_YEARS[0] * day, last)
         case _:
             return None
 
@@ -127,7 +135,8 @@ def _domain(kind: Type) -> IntegerSpan | None:
 def _may_be_true_of_null(expression: Expression, column: Column, zone: Zone) -> bool:
     """The condition may be TRUE of NULL. A range never is, so it would not be equivalent."""
     containers = Containers(1, pa.array([1], pa.int64()), {column.path: only_null(column.type)})
-    return bool(flags(evaluate(expression, containers, zone).true, 1)[0])
+    may, _ = kept_and_every(expression, containers, zone)
+    return bool(may[0])
 
 
 def _decided(
@@ -136,7 +145,7 @@ def _decided(
     true: list[IntegerSpan] = []
     open_pieces = [domain]
     while open_pieces:
-        pieces = [piece for span in open_pieces for piece in _cut(span)]
+        pieces = [piece for span in open_pieces for piece in span.cut()]
         may, matches_all_rows = _verdicts(expression, column, pieces, zone)
         true += [piece for piece, every in zip(pieces, matches_all_rows, strict=True) if every]
         open_pieces = [
@@ -145,12 +154,6 @@ def _decided(
         if len(open_pieces) > OPEN_AT_MOST or any(span.low == span.high for span in open_pieces):
             return None
     return true
-
-
-def _cut(span: IntegerSpan) -> Iterator[IntegerSpan]:
-    width = max(1, -(-(span.high - span.low + 1) // PIECES))
-    for low in range(span.low, span.high + 1, width):
-        yield IntegerSpan(low, min(low + width - 1, span.high))
 
 
 def _verdicts(
@@ -163,8 +166,7 @@ def _verdicts(
         pa.repeat(pa.scalar(2, pa.int64()), len(pieces)),
         {column.path: between(column.type, lower, upper)},
     )
-    truth = evaluate(expression, containers, zone)
-    return flags(truth.true, len(pieces)), flags(matches_all(truth), len(pieces))
+    return kept_and_every(expression, containers, zone)
 
 
 def _joined(spans: list[IntegerSpan]) -> Iterator[IntegerSpan]:

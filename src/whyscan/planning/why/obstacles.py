@@ -15,7 +15,6 @@ from whyscan.planning.why.reason_codes import Reason
 from whyscan.planning.why.truncated_bounds import tightest
 from whyscan.pruning.evaluate import ContainerBatch, interval_of
 from whyscan.pruning.mask import Mask, any_of, both, either, has_value, opposite
-from whyscan.pruning.truth import matches_all
 from whyscan.tree.nodes import (
     Between,
     Cast,
@@ -329,7 +328,7 @@ def _settled(survivors: Survivors, imagined: Containers) -> tuple[Flags, Flags]:
     plan = survivors.plan
     decided = spread(plan.counted.decided, pa.array(survivors.files))
     evaluation = Evaluation.of(plan.predicate, imagined, plan.zone, decided)
-    return ~evaluation.kept, survivors.flags(matches_all(evaluation.conjunction))
+    return ~evaluation.kept, evaluation.every
 
 
 def _names(survivors: Survivors, paths: Collection[Path]) -> int:

@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from whyscan.planning.plan.judgement import UNDECIDED, flags
+from whyscan.planning.plan.judgement import UNDECIDED, kept_and_every
 from whyscan.planning.plan.replan import conjunct, kept
 from whyscan.planning.why.attribution import Share, share
 from whyscan.planning.why.pushdown import Class, FileOutcomes, class_of, recorded
-from whyscan.pruning.evaluate import evaluate
-from whyscan.pruning.truth import matches_all
 from whyscan.tree.nodes import And, Not, Or, children
 from whyscan.tree.rendering import to_sql
 
@@ -115,14 +113,13 @@ def _below(expression: Expression) -> Iterator[Expression]:
 def _count(expression: Expression, plan: ScanPlan) -> PartCount:
     evidence = plan.evidence
     containers = evidence.files.containers.by_partition()
-    truth = evaluate(expression, containers, plan.zone)
-    settled = ~flags(truth.true, containers.count) | flags(matches_all(truth), containers.count)
+    may, every = kept_and_every(expression, containers, plan.zone)
     stays = kept(plan, [conjunct(expression)], decided=UNDECIDED)
     unread = bool((~evidence.described & stays).any()) or evidence.closed_files > 0
     return PartCount(
         FileOutcomes(
             files=evidence.files.count,
-            settled=bool(settled.all()),
+            settled=bool((~may | every).all()),
             prunes=not stays.all(),
             recorded=recorded(expression, evidence),
         ),

@@ -19,13 +19,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-from msgspec import Struct
 from msgspec.structs import replace
 
-from whyscan.planning.plan.judgement import flags
-from whyscan.planning.why.probes import probes
+from whyscan.planning.plan.judgement import kept_and_every
+from whyscan.planning.why.equivalence import DAYS_OF_YEARS, IntegerSpan
+from whyscan.planning.why.probes import leaves_one_answer
 from whyscan.pruning.containers import Buckets, Containers
-from whyscan.pruning.evaluate import evaluate
 from whyscan.pruning.functions.time.kernels import SECONDS_A_DAY
 from whyscan.pruning.interval import anything, between, only_null
 from whyscan.pruning.transforms import (
@@ -42,7 +41,6 @@ from whyscan.pruning.transforms import (
     result_type,
     supports,
 )
-from whyscan.pruning.truth import matches_all
 from whyscan.pruning.unscaled import scaled_to
 from whyscan.tree import arrow
 from whyscan.tree.nodes import (
@@ -71,7 +69,7 @@ from whyscan.tree.types import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from whyscan.planning.plan.judgement import Flags
     from whyscan.pruning.interval import Interval
@@ -81,30 +79,19 @@ if TYPE_CHECKING:
     from whyscan.tree.types import Type
     from whyscan.tree.zones import Zone
 
-PIECES = 64
-"""How many pieces a range of partition values is cut into."""
-
 PIECES_AT_MOST = 1 << 17
 """How many pieces one proof looks at; every month of ten thousand years fits."""
 
 EDGES_AT_MOST = 4_096
 BUCKETS_AT_MOST = 4_096
-_FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
-"""0001-01-01 and 9999-12-31: the values that every function of dates is defined on."""
-
-
-class _Whole(Struct, frozen=True):
-    """The integers from `low` to `high`, both included."""
-
-    low: int
-    high: int
 
 
 def decided_by_partitions(expression: Expression, spec: Spec, zone: Zone) -> bool:
     """Every partition value of the spec leaves TRUE impossible or the only answer."""
     columns = columns_of(expression)
     if all(_is_identity(column, spec) for column in columns):
-        return decided_by_values(expression, zone)
+        # Text functions have rules for printable text only, so other text is not probed.
+        return leaves_one_answer(expression, [c.path for c in columns], zone, printable=True)
     if len(columns) == 1 and _is_proved_by_one(expression, columns[0], spec, zone):
         return True
     match expression:
@@ -122,19 +109,6 @@ def decided_by_partitions(expression: Expression, spec: Spec, zone: Zone) -> boo
 def _is_proved_by_one(expression: Expression, column: Column, spec: Spec, zone: Zone) -> bool:
     """One transform of the column proves it. With several, a partition is inside that of each."""
     return any(_is_proved(expression, column, t, zone) for t in spec.get(column.path, ()))
-
-
-def decided_by_values(expression: Expression, zone: Zone) -> bool:
-    """Each probed value of the columns leaves TRUE impossible or the only answer.
-
-    Text functions have rules for printable text only, so other text is not probed.
-    """
-    imagined = probes(expression, [c.path for c in columns_of(expression)], printable=True)
-    truth = evaluate(expression, imagined, zone)
-    may = flags(truth.true, imagined.count)
-    may_not = flags(truth.false, imagined.count) | flags(truth.null, imagined.count)
-    # A value on which the condition may raise either raises or gives the one answer.
-    return not (may & may_not).any()
 
 
 def _is_identity(column: Column, spec: Spec) -> bool:
@@ -173,7 +147,7 @@ def _ranges_settle(
     open_ranges = [] if domain is None else [domain]
     piece_count = 0
     while open_ranges:
-        pieces = [piece for span in open_ranges for piece in _cut(span)]
+        pieces = [piece for span in open_ranges for piece in span.cut()]
         piece_count += len(pieces)
         if piece_count > PIECES_AT_MOST:
             return False
@@ -188,43 +162,34 @@ def _ranges_settle(
     return domain is not None
 
 
-def _cut(span: _Whole) -> Iterator[_Whole]:
-    width = max(1, -(-(span.high - span.low + 1) // PIECES))
-    for low in range(span.low, span.high + 1, width):
-        yield _Whole(low, min(low + width - 1, span.high))
-
-
-def _domain(transform: Transform, kind: Type) -> _Whole | None:
+def _domain(transform: Transform, kind: Type) -> IntegerSpan | None:
     """The partition values as integers: units of time since 1970, or multiples of a width."""
     match transform, kind:
         case Truncate(width=width), IntegerType():
-            return _Whole(-(-kind.least // width), kind.greatest // width)
+            return IntegerSpan(-(-kind.least // width), kind.greatest // width)
         case Truncate(width=width), DecimalType():
             greatest = 10**kind.precision - 1
-            return _Whole(-(greatest // width), greatest // width)
+            return IntegerSpan(-(greatest // width), greatest // width)
         case _, DateType() | TimestampType():
             first, last = _days(kind)
         case _:
             return None
     match transform:
         case Hour():
-            return _Whole(first * 24, last * 24 + 23)
+            return IntegerSpan(first * 24, last * 24 + 23)
         case Day():
-            return _Whole(first, last)
+            return IntegerSpan(first, last)
         case _:
             pass
     ends = arrow.array([first * _steps(kind), last * _steps(kind)], kind)
     units = forward(transform, kind, ends)
-    return None if units is None else _Whole(*units.to_pylist())
+    return None if units is None else IntegerSpan(*units.to_pylist())
 
 
 def _days(kind: Type) -> tuple[int, int]:
     """The first and last day of the years 1 to 9999 that the type can represent."""
-    steps = _steps(kind)
-    return (
-        max(_FIRST_DAY, -(-BIGINT.least // steps) + 1),
-        min(_LAST_DAY, BIGINT.greatest // steps - 1),
-    )
+    steps, (first, last) = _steps(kind), DAYS_OF_YEARS
+    return max(first, -(-BIGINT.least // steps) + 1), min(last, BIGINT.greatest // steps - 1)
 
 
 def _steps(kind: Type) -> int:
@@ -323,7 +288,5 @@ def _containers(column: Column, interval: Interval, count: int) -> Containers:
 
 def _settled(expression: Expression, containers: Containers, zone: Zone) -> Flags:
     """One boolean per container: TRUE is impossible, or the only value."""
-    truth = evaluate(expression, containers, zone)
-    may = flags(truth.true, containers.count)
-    every = flags(matches_all(truth), containers.count)
+    may, every = kept_and_every(expression, containers, zone)
     return ~may | every

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from whyscan.planning.plan.judgement import flags, kept_and_every
 from whyscan.pruning.containers import Containers
+from whyscan.pruning.evaluate import evaluate
 from whyscan.pruning.interval import Interval, points
 from whyscan.pruning.mask import simplified
 from whyscan.pruning.unscaled import scaled_to, unscaled_of
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from whyscan.tree.nodes import Column, Expression, Path, Value
+    from whyscan.tree.zones import Zone
 
 PROBES_AT_MOST = 4_096
 LITERALS_AT_MOST = 8
@@ -61,6 +64,26 @@ def probes(
             for i, column in enumerate(columns)
         },
     )
+
+
+def leaves_one_answer(
+    expression: Expression, paths: Collection[Path], zone: Zone, *, printable: bool = False
+) -> bool:
+    """Each probed value of the columns `paths` leaves TRUE impossible or the only answer.
+
+    A value on which the condition may raise either raises or gives the one answer.
+    """
+    probed = probes(expression, paths, printable=printable)
+    truth = evaluate(expression, probed, zone)
+    may_not = flags(truth.false, probed.count) | flags(truth.null, probed.count)
+    return not (flags(truth.true, probed.count) & may_not).any()
+
+
+def can_exclude(expression: Expression, paths: Collection[Path], zone: Zone) -> bool:
+    """Some container with values of the columns `paths` could be pruned."""
+    probed = probes(expression, paths)
+    may, _ = kept_and_every(expression, probed, zone)
+    return not may.all()
 
 
 def _is_printable(value: Value) -> bool:

@@ -5,27 +5,20 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-import numpy as np
 from msgspec import Struct
 
-from whyscan.planning.plan.judgement import flags
 from whyscan.planning.why.partition_proofs import decided_by_partitions
-from whyscan.planning.why.probes import probes
-from whyscan.pruning.evaluate import evaluate
+from whyscan.planning.why.probes import can_exclude, leaves_one_answer
 from whyscan.pruning.transforms import IdentityTransform
 from whyscan.tree.nodes import columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    import numpy.typing as npt
-
     from whyscan.planning.plan.evidence import Evidence
     from whyscan.planning.plan.scan_plan import PlanRequest, ScanPlan
-    from whyscan.pruning.containers import Containers, Intervals
-    from whyscan.pruning.truth import Truth
+    from whyscan.pruning.containers import Intervals
     from whyscan.tree.nodes import Expression, Path
-    from whyscan.tree.zones import Zone
 
 
 class ConjunctBucket(StrEnum):
@@ -135,7 +128,7 @@ def conjunct_outcomes(plan: ScanPlan) -> tuple[FileOutcomes, ...]:
 def interpreted(request: PlanRequest, ran: Collection[int]) -> tuple[bool, ...]:
     """One boolean per conjunct: exact values leave one answer. `ran` are those that DuckDB ran."""
     return tuple(
-        at in ran or _settled_by_points(c.expression, _named(c.expression), request.zone)
+        at in ran or leaves_one_answer(c.expression, _named(c.expression), request.zone)
         for at, c in enumerate(request.predicate.conjuncts)
     )
 
@@ -155,7 +148,7 @@ def class_of(
         and (outcome.ran or _decided_by_every_spec(expression, request))
     )
     if interpreted is None:
-        interpreted = exact or _settled_by_points(expression, named, request.zone)
+        interpreted = exact or leaves_one_answer(expression, named, request.zone)
     if exact:
         pushdown = Pushdown.EXACT
     elif (
@@ -184,13 +177,6 @@ def _bucket(named: set[Path], partition: set[Path]) -> ConjunctBucket:
     return ConjunctBucket.UNSPLITTABLE if named & partition else ConjunctBucket.STATS_SAFE
 
 
-def _settled_by_points(expression: Expression, named: Collection[Path], zone: Zone) -> bool:
-    """If every value is exact, one answer is left."""
-    probed = probes(expression, named)
-    truth = evaluate(expression, probed, zone)
-    return bool((_possible(truth, probed) <= 1).all())
-
-
 def _decided_by_every_spec(expression: Expression, request: PlanRequest) -> bool:
     """Every partition value of the live specs leaves TRUE impossible or the only answer."""
     constants = {path: (IdentityTransform(),) for path in PSEUDO_COLUMNS}
@@ -198,20 +184,6 @@ def _decided_by_every_spec(expression: Expression, request: PlanRequest) -> bool
         decided_by_partitions(expression, {**constants, **spec}, request.zone)
         for spec in request.snapshot.specs
     )
-
-
-def _possible(truth: Truth, containers: Containers) -> npt.NDArray[np.int8]:
-    """How many of TRUE and not TRUE (FALSE or NULL) are possible: 1 decides."""
-    may = flags(truth.true, containers.count).astype(np.int8)
-    may_not = flags(truth.false, containers.count) | flags(truth.null, containers.count)
-    return may + may_not
-
-
-def can_exclude(expression: Expression, paths: Collection[Path], zone: Zone) -> bool:
-    """Some container with values of the columns `paths` could be pruned."""
-    probed = probes(expression, paths)
-    truth = evaluate(expression, probed, zone)
-    return not flags(truth.true, probed.count).all()
 
 
 def recorded(expression: Expression, evidence: Evidence) -> frozenset[Path]:
