@@ -21,6 +21,7 @@ from whyscan.pruning.blocks import Blocks, make_blocks
 from whyscan.pruning.containers import Buckets, Containers
 from whyscan.pruning.evaluate import evaluate
 from whyscan.pruning.interval import Interval
+from whyscan.pruning.transforms import Bucket
 from whyscan.tree.nodes import And, Column, Comparator, Comparison, Conjunct, Literal, Predicate
 from whyscan.tree.types import INT
 from whyscan.tree.zones import zone
@@ -65,7 +66,7 @@ def _containers(dice: Dice, world: Any) -> Any:
         first = next(iter(world.schema))
         numbers = [None if dice.one_in(4) else dice.number(0, 3) for _ in at]
         ends = pa.array(numbers, pa.int32())
-        containers = replace(containers, buckets=(Buckets(first, 4, ends, ends),))
+        containers = replace(containers, buckets=(Buckets(first, Bucket(4), ends, ends),))
     if dice.one_in(4):
         dropped = next(iter(world.schema))
         containers = replace(
@@ -121,7 +122,7 @@ def test_a_bucket_that_contradicts_the_bounds_is_seen_member_by_member():
     statistics = {("x",): Interval(INT, ends, ends, null=False)}
     numbers = pa.array([None, 0], pa.int32())
     blocks = Blocks(np.arange(2), np.array([0, 2]))
-    bucket = (Buckets(("x",), 1024, numbers, numbers),)
+    bucket = (Buckets(("x",), Bucket(1024), numbers, numbers),)
     containers = Containers(2, pa.array([1, 1]), {}, statistics, bucket, blocks=blocks)
     five = Comparison(Comparator.EQUAL, column, Literal(5, INT))
     predicate = Predicate("x = 5", "spark", "UTC", None, (Conjunct(five, "x = 5"),))

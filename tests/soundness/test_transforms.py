@@ -153,7 +153,7 @@ def test_g16_a_bucket_of_nanoseconds_is_that_of_its_microseconds():
 def test_g22_equality_on_a_bucketed_column_keeps_one_bucket():
     (number,) = forward(Bucket(512), BIGINT, arrow.array([42], BIGINT)).to_pylist()
     numbers = pa.array(range(512), pa.int32())
-    buckets = Buckets(("x",), 512, numbers, numbers)
+    buckets = Buckets(("x",), Bucket(512), numbers, numbers)
     containers = Containers(512, pa.array([1] * 512), buckets=(buckets,))
     bound = File({"x": BIGINT}, {"x": []}).bound("x = 42")
     kept = verdicts(evaluate(bound, containers, zone("UTC")), 512).to_pylist()

@@ -10,13 +10,15 @@ from whyscan.pruning.containers import Buckets, Containers
 from whyscan.pruning.exact import concatenated
 from whyscan.pruning.interval import Interval, anything
 from whyscan.pruning.mask import Mask, Vector, as_array, materialise
+from whyscan.pruning.transforms.transform import result_type
 from whyscan.tree.arrow import arrow_type
-from whyscan.tree.types import INT
+from whyscan.tree.types import STRING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from whyscan.pruning.containers import Intervals
+    from whyscan.pruning.transforms.transform import Transform
     from whyscan.tree.nodes import Path
     from whyscan.tree.types import Type
 
@@ -95,24 +97,25 @@ def _masks(parts: Sequence[Mask], counts: Sequence[int]) -> Mask:
 
 
 def _buckets(batches: Sequence[Containers], counts: Sequence[int]) -> tuple[Buckets, ...]:
-    """One entry per source column and bucket count; files of another spec may have any bucket."""
-    keys = dict.fromkeys((b.source, b.count) for batch in batches for b in batch.buckets)
+    """One entry per source column and transform; files of another spec may have any value."""
+    keys = dict.fromkeys((b.source, b.transform) for batch in batches for b in batch.buckets)
     joined = []
-    for source, number in keys:
-        named = [_named(batch, source, number) for batch in batches]
+    for source, transform in keys:
+        named = [_named(batch, source, transform) for batch in batches]
+        kind = arrow_type(result_type(transform, STRING))
         joined.append(
             Buckets(
                 source,
-                number,
-                _vectors([n and n.lower for n in named], counts, arrow_type(INT)),
-                _vectors([n and n.upper for n in named], counts, arrow_type(INT)),
+                transform,
+                _vectors([n and n.lower for n in named], counts, kind),
+                _vectors([n and n.upper for n in named], counts, kind),
             )
         )
     return tuple(joined)
 
 
-def _named(batch: Containers, source: Path, number: int) -> Buckets | None:
+def _named(batch: Containers, source: Path, transform: Transform) -> Buckets | None:
     for buckets in batch.buckets:
-        if (buckets.source, buckets.count) == (source, number):
+        if (buckets.source, buckets.transform) == (source, transform):
             return buckets
     return None

@@ -37,19 +37,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from whyscan.pruning.blocks import Blocks
+    from whyscan.pruning.transforms.transform import Bucket, Substring
 
 Intervals = Mapping[Path, Interval]
 NOTHING: Intervals = {}
 
 
 class Buckets(Struct, frozen=True):
-    """A bucket partition field: the bucket numbers of each container lie in [lower, upper].
+    """A partition field without a preimage: the partition values lie in [lower, upper].
 
-    A hash has no preimage interval, so the literal of an `=` or `IN` is hashed instead.
+    Of a hash or a part of a text no interval of the source is known, so the literal of an `=` or
+    `IN` is transformed instead.
     """
 
     source: Path
-    count: int
+    transform: Bucket | Substring
     lower: Vector | None
     upper: Vector | None
 

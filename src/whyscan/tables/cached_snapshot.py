@@ -257,6 +257,9 @@ def _united(containers: Containers, columns: Sequence[Containers]) -> Containers
         exact={path: e for c in every for path, e in c.exact.items()},
         contradicted={path: mask for c in every for path, mask in c.contradicted.items()},
         unreadable={path: mask for c in every for path, mask in c.unreadable.items()},
+        buckets=tuple(
+            {(b.source, b.transform): b for c in reversed(every) for b in c.buckets}.values()
+        ),
     )
 
 

@@ -11,7 +11,7 @@ from whyscan.pruning.containers import Buckets, Containers
 from whyscan.pruning.evaluate import evaluate
 from whyscan.pruning.interval import Interval
 from whyscan.pruning.mask import materialise
-from whyscan.pruning.transforms import in_bucket
+from whyscan.pruning.transforms import Bucket, Substring, in_bucket
 from whyscan.tree import arrow
 from whyscan.tree.nodes import Call, Cast, Column, Comparator, Comparison, In, Literal, Not, Or
 from whyscan.tree.types import BIGINT, DATE, DOUBLE, INT, STRING, TIMESTAMP, DecimalType
@@ -26,10 +26,10 @@ NAME = Column(("name",), STRING)
 THREE_FIRST = (pa.array([3, 0, 4, None], pa.int32()), pa.array([3, 2, 9, None], pa.int32()))
 NINE_FIRST = (pa.array([9, 0, 4, None]), pa.array([9, 2, 9, None]))
 BUCKETS = (
-    Buckets(ID.path, 16, *THREE_FIRST),
-    Buckets(SMALL.path, 16, *THREE_FIRST),
-    Buckets(PRICE.path, 16, *THREE_FIRST),
-    Buckets(NAME.path, 16, *NINE_FIRST),
+    Buckets(ID.path, Bucket(16), *THREE_FIRST),
+    Buckets(SMALL.path, Bucket(16), *THREE_FIRST),
+    Buckets(PRICE.path, Bucket(16), *THREE_FIRST),
+    Buckets(NAME.path, Bucket(16), *NINE_FIRST),
 )
 
 BUCKET_NUMBERS = st.integers(0, 3) | st.none()
@@ -94,8 +94,8 @@ def test_what_is_no_equality_of_the_column_itself_may_be_true_anywhere(expressio
 
 
 def test_two_bucket_fields_of_one_column_must_both_agree():
-    coarse = Buckets(ID.path, 16, pa.array([3, 3]), pa.array([3, 3]))
-    fine = Buckets(ID.path, 2, pa.array([0, 1]), pa.array([0, 1]))
+    coarse = Buckets(ID.path, Bucket(16), pa.array([3, 3]), pa.array([3, 3]))
+    fine = Buckets(ID.path, Bucket(2), pa.array([0, 1]), pa.array([0, 1]))
 
     mask = in_bucket(equal(ID, Literal(34, BIGINT)), Containers(2, buckets=(coarse, fine)))
 
@@ -125,7 +125,7 @@ def test_a_list_keeps_what_the_same_equalities_keep(data):
     ]
     uppers, lowers = ([pair[i] for pair in bounds] for i in (0, 1))
     interval = Interval(BIGINT, arrow.array(lowers, BIGINT), arrow.array(uppers, BIGINT))
-    buckets = Buckets(ID.path, 4, *(pa.array(numbers, pa.int32()),) * 2)
+    buckets = Buckets(ID.path, Bucket(4), *(pa.array(numbers, pa.int32()),) * 2)
     containers = Containers(6, statistics={ID.path: interval}, buckets=(buckets,))
     values = sorted(data.draw(st.sets(st.integers(-60, 60), min_size=1, max_size=8)))
 
@@ -135,3 +135,23 @@ def test_a_list_keeps_what_the_same_equalities_keep(data):
     )
 
     assert materialise(listed.true, 6) == materialise(each.true, 6)
+
+
+@pytest.mark.parametrize(
+    ("values", "kept"),
+    [
+        (["abcd"], [True, False, True, True]),
+        (["ab"], [False, True, True, True]),
+        (["a", ""], [False, False, True, False]),
+        (["abc", "aéz"], [True, False, True, True]),
+        (["azz"], [False, False, True, False]),
+    ],
+)
+def test_a_text_is_looked_for_in_the_partition_of_its_substring(values, kept):
+    """`SUBSTRING(name, 2, 2)` is 'bc', 'b', unknown, and from 'b' to 'c'."""
+    lower = pa.array([b"bc", b"b", None, b"b"], pa.binary())
+    upper = pa.array([b"bc", b"b", None, b"c"], pa.binary())
+    containers = Containers(4, buckets=(Buckets(NAME.path, Substring(1, 2), lower, upper),))
+    condition = In(NAME, arrow.array(sorted(values), STRING), null=False, nan=False)
+
+    assert materialise(in_bucket(condition, containers), 4).to_pylist() == kept

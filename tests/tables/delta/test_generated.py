@@ -74,6 +74,21 @@ PARTS = [("y", "integer", "YEAR(x)"), ("m", "integer", "MONTH(x)"), ("d", "integ
         ),
         ("string", [("p", "string", "SUBSTRING(x, 1, 2)")], {"p": "ab"}, "x = 'abz'", "x = 'ac'"),
         ("string", [("p", "string", "LEFT(`X`, 2)")], {"p": "a"}, "x = 'a'", "x = 'ab'"),
+        (
+            "string",
+            [("p", "string", "SUBSTRING(x, 2, 3)")],
+            {"p": "bcd"},
+            "x = 'abcde'",
+            "x = 'bcd'",
+        ),
+        ("string", [("p", "string", "substr(x, 2, 3)")], {"p": "é"}, "x = 'éé'", "x = 'é'"),
+        (
+            "string",
+            [("p", "string", "(SUBSTRING((x), 2, 3))")],
+            {"p": "bcd"},
+            "x IN ('a', 'zbcd')",
+            "x IN ('a', 'abc')",
+        ),
         ("long", [("p", "long", "x")], {"p": "5"}, "x = 5", "x = 6"),
     ],
 )
@@ -223,6 +238,17 @@ def test_the_null_of_a_prefix_may_be_an_empty_string(lake):
     assert lake.kept("x = ''") == ["f"]
     assert lake.kept("x = 'a'") == []
     assert lake.every("x IS NULL") == []
+
+
+def test_a_substring_is_null_for_texts_that_are_too_short_and_says_nothing_of_ranges(lake):
+    generated(lake, "string", [("p", "string", "SUBSTRING(x, 2, 3)")])
+    lake.commit(lake.add("null", partition={"p": None}), lake.add("f", partition={"p": "bcd"}))
+
+    assert lake.kept("x = 'a'") == ["null"]
+    assert lake.kept("x IS NULL") == ["f", "null"]
+    assert lake.kept("x > 'z'") == ["f", "null"]
+    assert lake.kept("x <> 'abcd'") == ["f", "null"]
+    assert lake.kept("NOT x = 'zzz'") == ["f", "null"]
 
 
 @pytest.mark.parametrize(

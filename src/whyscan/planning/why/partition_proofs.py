@@ -270,7 +270,7 @@ def _buckets_settle(expression: Expression, column: Column, transform: Bucket, z
     numbers = pa.array(range(transform.count), pa.int32())
     containers = replace(
         _containers(column, replace(anything(column.type), null=False), transform.count),
-        buckets=(Buckets(column.path, transform.count, numbers, numbers),),
+        buckets=(Buckets(column.path, transform, numbers, numbers),),
     )
     return bool(_settled(expression, containers, zone).all())
 

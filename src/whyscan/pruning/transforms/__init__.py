@@ -1,8 +1,8 @@
 """Partition transforms: from a partition value to the interval of its source column.
 
 `preimage` maps a partition value to bounds of the source, and `partition_interval` adds NULL.
-`forward` maps values of the source to partition values. `in_bucket` uses it for bucket, the one
-transform that has no preimage.
+`forward` maps values of the source to partition values. `in_bucket` uses it for buckets and
+substrings, which have no preimage.
 """
 
 from whyscan.pruning.transforms.buckets import in_bucket
@@ -20,6 +20,7 @@ from whyscan.pruning.transforms.transform import (
     Hour,
     IdentityTransform,
     Month,
+    Substring,
     Transform,
     Truncate,
     Unknown,
@@ -36,6 +37,7 @@ __all__ = [
     "Hour",
     "IdentityTransform",
     "Month",
+    "Substring",
     "Transform",
     "Truncate",
     "Unknown",

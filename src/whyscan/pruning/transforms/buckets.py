@@ -1,4 +1,7 @@
-"""Bucket partitions: the literals of a predicate are hashed, because a hash has no preimage."""
+"""Partitions without a preimage: the literals of a predicate are transformed instead.
+
+A hash has no preimage that is an interval, and neither has a part of a text.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def in_bucket(expression: Comparison | In, containers: Containers) -> Mask:
-    """`column = v` and `column IN (v, …)` can be TRUE only if some v falls into a bucket.
+    """`column = v` and `column IN (v, …)` can be TRUE only if some v has a partition's value.
 
     Any other expression may be TRUE in every container.
     """
@@ -37,13 +40,16 @@ def in_bucket(expression: Comparison | In, containers: Containers) -> Mask:
 
 
 def _may_hold(buckets: Buckets, x: Interval, values: pa.Array) -> Mask:
-    numbers = forward(Bucket(buckets.count), x.type, values)
+    numbers = forward(buckets.transform, x.type, values)
     if numbers is None:
         return True
     distinct = pc.unique(numbers)
-    lower, upper = (mapped(ticks_of, end) for end in (buckets.lower, buckets.upper))
+    lower, upper = buckets.lower, buckets.upper
+    is_numbered = isinstance(buckets.transform, Bucket)
+    if is_numbered:
+        lower, upper = mapped(ticks_of, lower), mapped(ticks_of, upper)
     somewhere = any_within(lower, upper, distinct.take(pc.sort_indices(distinct)))
-    if len(values) <= 1 or lower is None or upper is None:
+    if not is_numbered or len(values) <= 1 or lower is None or upper is None:
         return somewhere
     several = opposite(surely(pc.equal, lower, upper))
     return both(somewhere, either(several, _same_value(lower, x, numbers, values)))

@@ -22,6 +22,7 @@ from whyscan.pruning.transforms.transform import (
     Hour,
     IdentityTransform,
     Month,
+    Substring,
     Temporal,
     Transform,
     Truncate,
@@ -59,6 +60,9 @@ def forward(transform: Transform, source: Type, values: pa.Array) -> pa.Array | 
             return _truncated(source, values, transform.width)
         case Bucket():
             return _bucketed(source, values, transform.count)
+        case Substring(start, length):
+            text = values.cast(pa.string())
+            return pc.utf8_slice_codeunits(text, start, start + length).cast(pa.binary())
         case Void():
             return pa.nulls(len(values), arrow_type(source))
         case Unknown():

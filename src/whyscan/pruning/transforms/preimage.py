@@ -35,6 +35,7 @@ from whyscan.pruning.transforms.transform import (
     Hour,
     IdentityTransform,
     Month,
+    Substring,
     Temporal,
     Transform,
     Truncate,
@@ -97,7 +98,7 @@ def preimage(
             return _temporal(transform, source, lower, upper)
         case Truncate():
             return _truncated(source, transform.width, lower, upper)
-        case Bucket() | Void() | Unknown():
+        case Bucket() | Substring() | Void() | Unknown():
             return UNKNOWN
 
 

@@ -108,7 +108,7 @@ def _bucket(call: Call, x: Interval, count: int, containers: Containers) -> Inte
     lower, upper = choose(single, exact, first), choose(single, exact, last)
     column = column_below(call.arguments[-1])
     for field in containers.buckets:
-        if column is not None and (field.source, field.count) == (column.path, count):
+        if column is not None and (field.source, field.transform) == (column.path, Bucket(count)):
             lower = _or_else(mapped(ticks_of, field.lower), lower)
             upper = _or_else(mapped(ticks_of, field.upper), upper)
     return strict(INT, [x], (lower, upper))

@@ -78,6 +78,16 @@ class Bucket(Struct, frozen=True):
         return f"bucket[{self.count}]"
 
 
+class Substring(Struct, frozen=True):
+    """`length` characters of a string, after the first `start` ones."""
+
+    start: int
+    length: int
+
+    def __str__(self) -> str:
+        return f"substring[{self.start + 1}, {self.length}]"
+
+
 class Void(Struct, frozen=True):
     """Always NULL: the transform of a dropped partition field."""
 
@@ -95,7 +105,7 @@ class Unknown(Struct, frozen=True):
 
 
 Temporal: TypeAlias = Year | Month | Day | Hour
-Transform: TypeAlias = IdentityTransform | Temporal | Truncate | Bucket | Void | Unknown
+Transform: TypeAlias = IdentityTransform | Temporal | Truncate | Bucket | Substring | Void | Unknown
 
 _PLAIN: dict[str, Transform] = {
     str(t): t for t in (IdentityTransform(), Year(), Month(), Day(), Hour(), Void())
@@ -139,6 +149,8 @@ def supports(transform: Transform, source: Type) -> bool:
             return isinstance(source, TimestampType)
         case Truncate():
             return isinstance(source, IntegerType | DecimalType | StringType | BinaryType)
+        case Substring():
+            return isinstance(source, StringType)
 
 
 def result_type(transform: Transform, source: Type) -> Type:
@@ -146,7 +158,7 @@ def result_type(transform: Transform, source: Type) -> Type:
     if not supports(transform, source):
         raise TableError(f"a column of type {source} cannot be partitioned by {transform}")
     match transform:
-        case IdentityTransform() | Truncate() | Void():
+        case IdentityTransform() | Truncate() | Substring() | Void():
             return source
         case Year() | Month() | Hour() | Bucket():
             return INT

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
+from whyscan.pruning.containers import Buckets
 from whyscan.pruning.functions.time.gregorian import (
     EPOCH_YEAR,
     MONTHS_A_YEAR,
@@ -31,9 +32,9 @@ from whyscan.pruning.functions.time.kernels import (
     ticks_of,
     times,
 )
-from whyscan.pruning.interval import Interval, meet
+from whyscan.pruning.interval import Interval, anything, meet
 from whyscan.pruning.mask import all_of, any_of, both, choose, either, opposite
-from whyscan.pruning.transforms import Truncate, preimage
+from whyscan.pruning.transforms import Substring, Truncate, preimage
 from whyscan.pruning.transforms.forward import steps_in_a_day, steps_in_an_hour
 from whyscan.tables.delta.generation_expressions import (
     CalendarField,
@@ -75,6 +76,15 @@ def lift(values: Sequence[GeneratedValues]) -> dict[Path, Interval]:
     return {path: _joint(columns) for path, columns in by_source.items()}
 
 
+def substrings(values: Sequence[GeneratedValues]) -> tuple[Buckets, ...]:
+    """The columns generated as `SUBSTRING(x, m, n)`: their values, which x has no interval for."""
+    return tuple(
+        Buckets(v.generated.source.path, v.generated.shape, v.interval.lower, v.interval.upper)
+        for v in values
+        if isinstance(v.generated.shape, Substring)
+    )
+
+
 def _joint(columns: Sequence[GeneratedValues]) -> Interval:
     """The interval of one source. Calendar fields are combined before the others are met."""
     source = columns[0].generated.source.type
@@ -106,6 +116,8 @@ def _alone(column: GeneratedValues) -> Interval:
         case Prefix(width):
             lower, upper = preimage(Truncate(width), source, interval.lower, interval.upper)
             return _null_or_empty(replace(interval, lower=lower, upper=upper))
+        case Substring():
+            return anything(source)
         case Same():
             return _null_or_empty(interval) if isinstance(source, StringType) else interval
         case _ as never:

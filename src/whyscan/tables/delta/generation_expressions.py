@@ -7,6 +7,7 @@
 | `YEAR(x)`, `MONTH(x)`, `DAY(x)`, `HOUR(x)`, `EXTRACT(YEAR FROM x)` | one field of the calendar |
 | `DATE_FORMAT(x, 'yyyy-MM')` | several fields as text, from the year down |
 | `SUBSTRING(x, 1, n)`, `LEFT(x, n)` | the first n characters |
+| `SUBSTRING(x, m, n)` | n characters in the middle, for `x = literal` |
 | `x` | the same |
 
 The date of x may replace x, as in `YEAR(CAST(x AS DATE))`, if the result needs no hour. For an
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 
+from whyscan.pruning.transforms import Substring
 from whyscan.tables.delta.partitions import is_instant
 from whyscan.tree.names import AmbiguousName
 from whyscan.tree.types import DateType, StringType, TimestampType
@@ -72,7 +74,7 @@ class Same(Struct, frozen=True):
     """The source itself."""
 
 
-Shape: TypeAlias = Start | CalendarField | Formatted | Prefix | Same
+Shape: TypeAlias = Start | CalendarField | Formatted | Prefix | Substring | Same
 
 
 class Generated(Struct, frozen=True):
@@ -196,6 +198,10 @@ _SHAPES: tuple[tuple[str, _Reader], ...] = (
         rf"SUBSTR(?:ING)?\({_COLUMN},\s*[01]\s*,\s*(?P<width>[1-9]\d{{0,8}})\s*\)",
         lambda m: Prefix(int(m["width"])),
     ),
+    (
+        rf"SUBSTR(?:ING)?\({_COLUMN},\s*(?P<at>[1-9]\d{{0,8}})\s*,\s*(?P<width>[1-9]\d{{0,8}})\s*\)",
+        lambda m: Substring(int(m["at"]) - 1, int(m["width"])),
+    ),
     (rf"LEFT\({_COLUMN},\s*(?P<width>[1-9]\d{{0,8}})\s*\)", lambda m: Prefix(int(m["width"]))),
     (_COLUMN, lambda _: Same()),
 )
@@ -273,7 +279,7 @@ def _fits(shape: Shape, source: DeltaColumn, column: DeltaColumn) -> bool:
     match shape:
         case Start() | CalendarField() | Formatted():
             return isinstance(source.type, DateType | TimestampType)
-        case Prefix():
+        case Prefix() | Substring():
             return isinstance(source.type, StringType) and isinstance(column.type, StringType)
         case Same():
             return source.type == column.type

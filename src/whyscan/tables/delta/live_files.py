@@ -8,12 +8,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from whyscan.pruning.containers import Containers
+from whyscan.pruning.containers import Buckets, Containers
 from whyscan.pruning.interval import Interval, between, meet, only_null
 from whyscan.pruning.mask import Mask, simplified
 from whyscan.tables.counts import MOST, plausible
 from whyscan.tables.delta import replay
-from whyscan.tables.delta.generated_columns import GeneratedValues, lift
+from whyscan.tables.delta.generated_columns import GeneratedValues, lift, substrings
 from whyscan.tables.delta.statistics import ROWS, UNREADABLE, statistics
 from whyscan.tables.parquet import metadata_columns
 from whyscan.tables.snapshot import Files
@@ -80,6 +80,7 @@ def files(
     """The live files, in the order of the log."""
     recorded_rows = plausible(batch.column(ROWS))
     deletions = _deletions(batch, recorded_rows)
+    partition, buckets = _partition(needed, batch)
     believed = statistics(needed.recorded, batch, recorded_rows)
     return Files(
         read_paths=read_paths,
@@ -90,7 +91,8 @@ def files(
             batch.num_rows,
             # Only live rows count: no row of a file matches if all its rows are deleted.
             rows=recorded_rows if deletions is None else deletions.live,
-            partition={**_partition(needed, batch), **_constants(store, batch, needed.paths)},
+            partition={**partition, **_constants(store, batch, needed.paths)},
+            buckets=buckets,
             statistics={
                 **{path: b.interval for path, b in believed.items()},
                 **{c.path: only_null(c.type) for c in needed.always_null},
@@ -160,8 +162,10 @@ def _readable(partitions: Sequence[PartitionColumn], batch: pa.RecordBatch) -> p
     return pa.table(columns)
 
 
-def _partition(needed: NamedColumns, batch: pa.RecordBatch) -> dict[Path, Interval]:
-    """Intervals of partition columns, and of the columns that partition columns are made from."""
+def _partition(
+    needed: NamedColumns, batch: pa.RecordBatch
+) -> tuple[dict[Path, Interval], tuple[Buckets, ...]]:
+    """Intervals of partition columns, and what they say about the columns they are made from."""
     paths = needed.paths | needed.generated.keys()
     partition_intervals = {
         p.column.path: p.interval(batch) for p in needed.partitions if p.column.path in paths
@@ -169,11 +173,10 @@ def _partition(needed: NamedColumns, batch: pa.RecordBatch) -> dict[Path, Interv
     intervals = {
         path: interval for path, interval in partition_intervals.items() if path in needed.paths
     }
-    for path, interval in lift(
-        [GeneratedValues(g, partition_intervals[at]) for at, g in needed.generated.items()]
-    ).items():
+    generated = [GeneratedValues(g, partition_intervals[at]) for at, g in needed.generated.items()]
+    for path, interval in lift(generated).items():
         intervals[path] = meet(intervals[path], interval) if path in intervals else interval
-    return intervals
+    return intervals, substrings(generated)
 
 
 def _constants(store: Store, batch: pa.RecordBatch, paths: frozenset[Path]) -> dict[Path, Interval]:

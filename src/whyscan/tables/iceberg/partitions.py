@@ -158,10 +158,10 @@ def _sources(field_values: Sequence[PartitionFieldValues]) -> Intervals:
 def _buckets(field_values: Sequence[PartitionFieldValues]) -> Iterator[Buckets]:
     for field_value in field_values:
         match field_value.field.transform:
-            case Bucket(count=number):
+            case Bucket() as bucket:
                 yield Buckets(
                     field_value.source.path,
-                    number,
+                    bucket,
                     field_value.values.lower,
                     field_value.values.upper,
                 )

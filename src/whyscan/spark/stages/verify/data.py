@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from msgspec import Struct
 
 from whyscan.errors import CorruptFile
+from whyscan.pruning.transforms import Bucket
 from whyscan.scan.projection import pruned
 from whyscan.spark.stages.verify.conditions import paths_read
 from whyscan.spark.stages.verify.result import UnreadableFile
@@ -81,8 +82,11 @@ def bucketed(
 ) -> tuple[tuple[Column, Buckets], ...]:
     """The bucket fields of some columns, each with its source column."""
     by_path = {column.path: column for column in columns}
-    measured_buckets = (bucket for bucket in containers.buckets if bucket.source in by_path)
-    return tuple((by_path[bucket.source], bucket) for bucket in measured_buckets)
+    return tuple(
+        (by_path[buckets.source], buckets)
+        for buckets in containers.buckets
+        if buckets.source in by_path and isinstance(buckets.transform, Bucket)
+    )
 
 
 class Data(Struct, frozen=True):
@@ -123,7 +127,7 @@ def read(
         pruned(reading.columns, paths_read(questions, chosen.columns)),
         pruned(reading.columns, [c.path for c in file_columns]),
         reading.naming,
-        tuple(Hashed(column, bucket.count) for column, bucket in buckets),
+        tuple(Hashed(column, bucket.transform) for column, bucket in buckets),
     )
     sizes = (size or 0 for size in chosen.files.bytes.take(at).to_pylist())
     files = [

@@ -16,7 +16,6 @@ from msgspec.structs import replace
 
 from whyscan.errors import WhyscanError
 from whyscan.pruning.transforms.forward import forward
-from whyscan.pruning.transforms.transform import Bucket
 from whyscan.scan.deletes import Deleted, DeleteReader
 from whyscan.scan.file_reader import FileReader, open_file
 from whyscan.scan.rows import represented
@@ -24,6 +23,7 @@ from whyscan.scan.rows import represented
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from whyscan.pruning.transforms import Transform
     from whyscan.scan.sources import Piece
     from whyscan.tables.column_finder import Naming
     from whyscan.tables.file_columns import DataFile, ReadColumn
@@ -54,10 +54,10 @@ class NumberedFile(Struct, frozen=True):
 
 
 class Hashed(Struct, frozen=True):
-    """A bucket field: its source column and its number of buckets."""
+    """A bucket field: its source column and its transform."""
 
     source: Column
-    count: int
+    transform: Transform
 
     def numbers(self, columns: Mapping[str, pa.Array]) -> pa.Array:
         """The bucket of each row; NULL for a NULL value."""
@@ -66,9 +66,7 @@ class Hashed(Struct, frozen=True):
         for field in inner:
             values = pc.struct_field(values, field)
         operand = represented(values, self.source.type)
-        buckets = (
-            None if operand is None else forward(Bucket(self.count), self.source.type, operand)
-        )
+        buckets = None if operand is None else forward(self.transform, self.source.type, operand)
         return pa.nulls(len(values), pa.int64()) if buckets is None else buckets.cast(pa.int64())
 
 
