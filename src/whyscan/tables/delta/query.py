@@ -76,6 +76,8 @@ def failure(
             result = connection.execute(f"SELECT * FROM {relation}")
             while result.fetchmany(_FETCHED):
                 pass
-        except failures():
+        except failures() as problem:
+            if "Permission denied" in str(problem):
+                return CorruptFile(path, "permission denied", hint="ls -l shows who may read it")
             return CorruptFile(path, "it does not hold the actions of a Delta log")
     return TableError(f"the log cannot be replayed: DuckDB failed with {type(error).__name__}")

@@ -62,7 +62,11 @@ def _footer(store: Store, piece: ByteRange, end: memoryview) -> bytes:
     size = piece.start + piece.length
     length = int.from_bytes(end[-ENDING:-4], "little")
     if length > min(size - ENDING - len(MAGIC), LARGEST_FOOTER):
-        raise CorruptFile(where, f"it declares a footer of {length} bytes")
+        raise CorruptFile(
+            where,
+            f"it declares a footer of {length} bytes, and has {size} bytes",
+            hint="it was cut off or overwritten: restore it from a copy",
+        )
     budget.check_object_size(length, where)
     if length + ENDING > len(end):
         footer_range = ByteRange(piece.path, size - ENDING - length, length)

@@ -6,6 +6,7 @@ message only says what the error means.
 
 from __future__ import annotations
 
+import os
 import re
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -16,6 +17,8 @@ from whyscan.errors import AccessDenied, StorageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+# obstore's message about a file of this machine.
+_OS_ERROR = re.compile(r"\(os error (\d{1,5})\)")
 _STATUS = re.compile(r"status code: (\d{3})\b")
 # The addresses at which the clouds' machines request credentials if none are configured.
 _MACHINE_CREDENTIALS = re.compile(r"169\.254\.169\.254|fd00:ec2::254|metadata\.google\.internal")
@@ -60,6 +63,7 @@ _HINTS = {
     _SILENT: "check the address, the network and --option endpoint=URL",
     "permission denied": "check the credentials; --option skip_signature=true asks without any",
 }
+_FILE_HINTS = {"permission denied": "ls -l shows who may read it"}
 
 
 @contextmanager
@@ -76,7 +80,8 @@ def refusals(name: str) -> Iterator[None]:
 def refused(name: str, error: Exception) -> StorageError:
     """The error of whyscan about `name` for an error of a store."""
     why = _reason(error)
-    hint = None if type(error) is PermissionError else _HINTS.get(why)
+    is_file = type(error) is PermissionError or _OS_ERROR.search(str(error)) is not None
+    hint = _FILE_HINTS.get(why) if is_file else _HINTS.get(why)
     kind = AccessDenied if why in _DENIALS else StorageError
     return kind(f"cannot read {name}: {why}", hint=hint)
 
@@ -85,6 +90,8 @@ def _reason(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror is not None:
         return _REASONS.get(type(error).__name__) or error.strerror.lower()
     message = str(error)
+    if code := _OS_ERROR.search(message):
+        return os.strerror(int(code[1])).lower()
     if _MACHINE_CREDENTIALS.search(message):
         return _NO_CREDENTIALS
     if _PROVIDER.search(message):
