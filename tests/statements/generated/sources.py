@@ -22,11 +22,16 @@ JOINS = ("JOIN", "JOIN", "JOIN", "LEFT JOIN", *OUTER, *HALVES, "CROSS JOIN", ","
 
 @dataclass
 class Source:
-    """The FROM clause so far and what it lets a query name; `merged` are names of a USING."""
+    """The FROM clause so far and what it lets a query name.
+
+    `merged` are names of a USING. `first` are the names of the first item in parentheses, None
+    without them: USING around parentheses is understood for these, and refused for others.
+    """
 
     text: str
     columns: tuple[Column, ...]
     merged: set[str] = field(default_factory=set)
+    first: set[str] | None = None
 
 
 @dataclass
@@ -90,7 +95,9 @@ class Sources:
         right = self._item(depth)
         nested = kind != "," and self.dice.one_in(8)
         if nested and len(self.taken) < len(ALIASES):
+            first = {column.name for column in right.columns}
             right = self._join(right, max(depth - 1, 0))
+            right.first = first
             # Commas cannot stand within parentheses.
             right.text = f"({right.text.replace(' , ', ' CROSS JOIN ')})"
         shared = {c.name for c in left.columns} & {c.name for c in right.columns}
@@ -120,7 +127,8 @@ class Sources:
             ]
             for side in (left, right)
         )
-        if len(ours) != 1 or len(theirs) != 1 or ours[0].kind != theirs[0].kind:
+        understood = right.first is None or name in right.first
+        if not understood or len(ours) != 1 or len(theirs) != 1 or ours[0].kind != theirs[0].kind:
             text = f"{left.text} {kind} {right.text} ON TRUE"
             return self._left_alone(left, text) if kind in HALVES else self._both(left, right, text)
         text = f"{left.text} {kind} {right.text} USING ({name})"

@@ -101,7 +101,7 @@ def _with_actual(
     left = list(actual)
     lines = []
     for table in tables:
-        scan = next((candidate for candidate in left if _is_of(candidate.table, table)), None)
+        scan = next((s for s in left if _is_of(s.table, table) or _is_whole(s, tables)), None)
         if scan is not None:
             left.remove(scan)
             reported = Actual(scan.runs, scan.files, scan.bytes, scan.rows, scan.partitions)
@@ -109,6 +109,11 @@ def _with_actual(
         else:
             lines.append(table)
     return tuple(lines)
+
+
+def _is_whole(scan: ActualScan, tables: Sequence[AuditedScan]) -> bool:
+    """Whether the numbers of a whole query are those of its only scan."""
+    return not scan.table and len(tables) == 1
 
 
 def _is_of(name: str, table: AuditedScan) -> bool:

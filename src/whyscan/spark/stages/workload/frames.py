@@ -25,7 +25,7 @@ from whyscan.spark.stages.workload.logs import (
     is_hidden,
     together,
 )
-from whyscan.spark.stages.workload.query import ActualScan, Query, Unparsed, Workload
+from whyscan.spark.stages.workload.query import MEASURES, ActualScan, Query, Unparsed, Workload
 from whyscan.spark.stages.workload.query_shapes import shape_of
 from whyscan.spark.stages.workload.reading import LogKind, gathered, log_kind_named, read_log
 
@@ -43,7 +43,7 @@ BYTES_A_TASK = 1 << 23
 """The fewest bytes per task: a task of fewer bytes costs more than its reading."""
 BATCH = 1_000
 
-_COUNTS = ("runs", "files", "bytes", "rows", "partitions")
+_COUNTS = ("runs", *MEASURES)
 _ACTUAL = pa.struct([("table", pa.string()), *((name, pa.int64()) for name in _COUNTS)])
 ROWS = pa.schema(
     [
@@ -59,6 +59,7 @@ ROWS = pa.schema(
         ("actual", pa.list_(_ACTUAL)),
         ("notes", pa.list_(pa.string())),
         ("namespace", pa.string()),
+        ("users", pa.map_(pa.string(), pa.int64())),
         ("unparsed", pa.string()),
     ]
 )
@@ -201,6 +202,7 @@ def _query_row(query: Query) -> dict[str, Any]:
         ],
         "notes": list(query.notes),
         "namespace": query.namespace or None,
+        "users": list(query.users.items()),
         "unparsed": None,
     }
 
@@ -214,6 +216,7 @@ def _unparsed_row(entry: Unparsed) -> dict[str, Any]:
         "actual": [],
         "notes": [],
         "namespace": None,
+        "users": [],
         "unparsed": entry.why,
     }
 
@@ -245,8 +248,9 @@ def _query(row: Mapping[str, Any]) -> Query:
         tuple(row["origins"]),
         tuple(ActualScan(**scan) for scan in row["actual"]),
         tuple(row["notes"]),
-        # Workload tables of earlier releases have no such column.
+        # Workload tables of earlier releases have no such columns.
         row.get("namespace") or "",
+        dict(row.get("users") or ()),
     )
 
 

@@ -22,7 +22,8 @@ MOST_ORIGINS = 20
 class ActualScan(Struct, frozen=True):
     """What an engine reports as read of one table: sums over `runs`; None if it does not report.
 
-    `table` is the engine's name or address of the table.
+    `table` is the engine's name or address of the table; it is empty if the numbers are those of a
+    whole query. `files_total` and `manifests_total` are what there was to read.
     """
 
     table: str
@@ -31,6 +32,21 @@ class ActualScan(Struct, frozen=True):
     bytes: int | None = None
     rows: int | None = None
     partitions: int | None = None
+    files_total: int | None = None
+    manifests: int | None = None
+    manifests_total: int | None = None
+
+
+MEASURES = (
+    "files",
+    "bytes",
+    "rows",
+    "partitions",
+    "files_total",
+    "manifests",
+    "manifests_total",
+)
+"""The counts of an `ActualScan`."""
 
 
 class Query(Struct, frozen=True):
@@ -40,7 +56,8 @@ class Query(Struct, frozen=True):
     date, as far as the logs have times. `bytes_read` is the sum over all runs, None if one run has
     no number. `origins` are the first places in the logs. `notes` name the parts of a plan that
     are missing in a text that was made from it. `namespace` is the catalog and schema of
-    unqualified table names, such as `lake.sales`; empty if no log has it.
+    unqualified table names, such as `lake.sales`; empty if no log has it. `users` counts the runs
+    per user, as far as the logs name them.
     """
 
     text: str
@@ -54,6 +71,7 @@ class Query(Struct, frozen=True):
     actual: tuple[ActualScan, ...] = ()
     notes: tuple[str, ...] = ()
     namespace: str = ""
+    users: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def within(self) -> tuple[str, ...]:
@@ -103,23 +121,29 @@ def grouped(queries: Iterable[Query]) -> tuple[Query, ...]:
 def _merged(runs: Sequence[Query]) -> Query:
     if len(runs) == 1:
         return runs[0]
-    days: dict[str, int] = {}
-    for query in runs:
-        for day, times in query.days.items():
-            days[day] = days.get(day, 0) + times
     return Query(
         text=runs[0].text,
         dialect=runs[0].dialect,
         times=sum(query.times for query in runs),
         first=min((q.first for q in runs if q.first is not None), default=None),
         last=max((q.last for q in runs if q.last is not None), default=None),
-        days=dict(sorted(days.items())),
+        days=_counts(query.days for query in runs),
         bytes_read=total([query.bytes_read for query in runs]),
         origins=_distinct(origin for query in runs for origin in query.origins)[:MOST_ORIGINS],
         actual=_scans(runs),
         notes=_distinct(note for query in runs for note in query.notes),
         namespace=runs[0].namespace,
+        users=_counts(query.users for query in runs),
     )
+
+
+def _counts(parts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """The sum of each key, in the order of the keys."""
+    counts: dict[str, int] = {}
+    for part in parts:
+        for key, times in part.items():
+            counts[key] = counts.get(key, 0) + times
+    return dict(sorted(counts.items()))
 
 
 def _scans(queries: Sequence[Query]) -> tuple[ActualScan, ...]:
@@ -134,10 +158,7 @@ def _scans(queries: Sequence[Query]) -> tuple[ActualScan, ...]:
         ActualScan(
             table,
             runs=sum(scan.runs for scan in runs),
-            files=total([scan.files for scan in runs]),
-            bytes=total([scan.bytes for scan in runs]),
-            rows=total([scan.rows for scan in runs]),
-            partitions=total([scan.partitions for scan in runs]),
+            **{name: total([getattr(scan, name) for scan in runs]) for name in MEASURES},
         )
         for (table, _), runs in scans.items()
     )

@@ -17,7 +17,8 @@ from msgspec import Struct
 
 from whyscan.errors import CorruptFile
 from whyscan.spark.stages.workload.codecs import INFLATION, longest_line, most_whole, too_long
-from whyscan.spark.stages.workload.query import Query, Unparsed
+from whyscan.spark.stages.workload.engine_documents import columns_of_entry
+from whyscan.spark.stages.workload.query import ActualScan, Query, Unparsed
 from whyscan.tables import budget
 from whyscan.tables.sizes import show_size
 
@@ -82,6 +83,19 @@ COLUMNS = {
         "when",
     ),
     "dialect": ("dialect",),
+    "user": (
+        "user_name",
+        "user_email",
+        "executed_by",
+        "executed_as_user_name",
+        "username",
+        "usename",
+        "user",
+        "principal",
+    ),
+    "files": ("read_files", "read_files_count", "scanned_files", "partitions_scanned"),
+    "files_total": ("total_files", "partitions_total"),
+    "files_pruned": ("pruned_files", "pruned_files_count"),
     "catalog": ("catalog_name", "database_name"),
     "schema": ("schema_name", "current_schema"),
 }
@@ -153,7 +167,20 @@ def read_row(row: Row, dialect: str) -> Query | Unparsed:
         origins=(row.origin,),
         notes=notes,
         namespace=_namespace(row.values),
+        actual=_actual(row.values, times),
+        users={str(row.values["user"]): times} if row.values.get("user") else {},
     )
+
+
+def _actual(values: Mapping[str, Any], times: int) -> tuple[ActualScan, ...]:
+    """What the query read of how many files, for all its tables together; empty if not told."""
+    files, pruned = (_count(values.get(part), default=None) for part in ("files", "files_pruned"))
+    there = _count(values.get("files_total"), default=None)
+    if there is None and files is not None and pruned is not None:
+        there = files + pruned
+    if files is None and there is None:
+        return ()
+    return (ActualScan("", runs=times, files=files, files_total=there),)
 
 
 def _namespace(values: Mapping[str, Any]) -> str:
@@ -413,7 +440,8 @@ def _text(value: bytes) -> str:
 
 def json_row(entry: Mapping[str, Any], origin: str) -> Row | Unparsed:
     """A JSON object as a row."""
-    columns = meanings(list(entry))
+    values = columns_of_entry(entry)
+    columns = meanings(list(values))
     if "text" not in columns:
         return Unparsed(origin, "", _no_column(list(entry)))
-    return Row(origin, {meaning: entry[column] for meaning, column in columns.items()})
+    return Row(origin, {meaning: values[column] for meaning, column in columns.items()})

@@ -25,6 +25,7 @@ from whyscan.spark.stages.workload.codecs import (
     whole,
 )
 from whyscan.spark.stages.workload.dbt_runs import is_dbt_document, read_dbt, run_of
+from whyscan.spark.stages.workload.engine_documents import listed_entries
 from whyscan.spark.stages.workload.logs import DBT_FILES, find_logs, is_rolling
 from whyscan.spark.stages.workload.query import Query, Unparsed, Workload, grouped
 from whyscan.spark.stages.workload.query_logs import (
@@ -35,6 +36,7 @@ from whyscan.spark.stages.workload.query_logs import (
     parquet_rows,
     read_row,
 )
+from whyscan.spark.stages.workload.scan_reports import is_metrics_report, read_report
 from whyscan.spark.stages.workload.sql_files import problem_of, read_sql
 from whyscan.spark.stages.workload.trino_events import read_trino, trino_event
 from whyscan.tables import budget
@@ -233,7 +235,11 @@ def _of_json(file: QueryLogFile, tail: Tail, dialect: str) -> Iterator[Query | U
             yield entry
             continue
         try:
-            yield from _entry(entry, origin, dialect)
+            for where, listed in listed_entries(entry, origin):
+                if isinstance(listed, Unparsed):
+                    yield listed
+                else:
+                    yield from _entry(listed, where, dialect)
         except _MALFORMED as error:
             yield Unparsed(origin, "", _malformed(error))
 
@@ -246,6 +252,8 @@ def _entry(entry: Mapping[str, Any], origin: str, dialect: str) -> Iterator[Quer
     event = trino_event(entry)
     if event is not None:
         yield read_trino(event, origin)
+    elif is_metrics_report(entry):
+        yield read_report(entry, origin)
     elif is_dbt_document(entry):
         yield from read_dbt(run_of([entry]), origin, dialect)
     else:

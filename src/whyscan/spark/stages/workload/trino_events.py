@@ -64,7 +64,13 @@ def read_trino(event: Mapping[str, Any], origin: str) -> Query | Unparsed:
         actual=tuple(_scan(table_input) for table_input in inputs if isinstance(table_input, dict)),
         notes=notes,
         namespace=_namespace(event.get("context")),
+        users=_users(event.get("context")),
     )
+
+
+def _users(context: Any) -> dict[str, int]:
+    user = context.get("user") if isinstance(context, dict) else None
+    return {user: 1} if isinstance(user, str) and user else {}
 
 
 def _namespace(context: Any) -> str:
