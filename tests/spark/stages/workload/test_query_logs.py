@@ -42,6 +42,7 @@ def test_rows_of_a_csv_are_runs_and_equal_texts_one_query(tmp_path):
             {"2026-03-02": 1, "2026-03-04": 1},
             111,
             ("log.csv:3", "log.csv:6"),
+            users={"ann": 2},
         ),
         Query(
             "SELECT b FROM t",
@@ -52,6 +53,7 @@ def test_rows_of_a_csv_are_runs_and_equal_texts_one_query(tmp_path):
             {"2026-03-03": 1},
             5,
             ("log.csv:4",),
+            users={"bob": 1},
         ),
     )
 

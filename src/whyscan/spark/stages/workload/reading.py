@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from whyscan.spark.plans.printed_filters import Types
     from whyscan.spark.stages.workload.logs import QueryLog, QueryLogFile
 
-_MALFORMED = (LookupError, TypeError, ValueError, AttributeError)
+_MALFORMED = (LookupError, TypeError, ValueError, AttributeError, RecursionError)
 _NO_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """The errors of the JSON decoder: invalid JSON, invalid UTF-8, too many levels."""
 MOST_UNPARSED = 20_000

@@ -143,4 +143,5 @@ def _literal(value: Any) -> str | None:
 
 def _described(node: Any) -> str:
     """The kind and the column of a condition."""
-    return f"{node.get('type')} of {node.get('term', 'several columns')}"
+    term = node.get("term", "several columns")
+    return f"{node.get('type')} of {term if isinstance(term, str) else 'a transform'}"
