@@ -184,3 +184,62 @@ def test_closed_manifests_show_between_which_values_a_partition_column_lies(tmp_
 
     (entry,) = (f for f in findings if f["code"] == "NOTHING_KEPT")
     assert "the partition column mode lie between 'AIR' and 'TRUCK'" in entry["message"]
+
+
+def texts(*ends):
+    """A file without partitions for each pair of bounds of the text `s`."""
+    files = [DataFile(f"{n}", {}, [RowGroup(5, {"s": pair})]) for n, pair in enumerate(ends)]
+    return MemoryTable({"s": STRING}, files, footers_describe_files=False)
+
+
+MIXED = texts(*[("Anna", "berta")] * 6)
+
+
+@pytest.mark.parametrize(
+    ("table", "predicate", "expected"),
+    [
+        (MIXED, "upper(s) = 'A'", ["UNINTERPRETED"]),
+        (MIXED, "s > 3", ["LITERAL_TYPE"]),
+        (blind("a", 6), "a = 5", ["NO_STATISTICS"]),
+        (blind("a", 6), "a = 5 OR rand() < 2", ["UNINTERPRETED"]),
+        (delta_users(), "age > 60 OR rand() < 2", ["NO_PARTITION_FILTER", "OR_ENDS_PRUNING"]),
+    ],
+    ids=["function", "type", "no statistics", "statistics would not help", "opaque branch"],
+)
+def test_one_cause_is_one_finding(table, predicate, expected):
+    findings = explained(table, predicate, depth="files")["findings"]
+
+    assert [finding["code"] for finding in findings] == expected
+
+
+@pytest.mark.parametrize(
+    ("bounds_of_text", "files", "confidence"),
+    [((("anna", "anne"),), 0, "conservative"), ((("Anna", "berta"),), 1, "conservative")],
+    ids=["one beginning", "two beginnings"],
+)
+def test_text_functions_are_evaluated_as_far_as_bounds_begin_alike(
+    bounds_of_text, files, confidence
+):
+    document = explained(texts(*bounds_of_text), "upper(s) = 'BERTA'", depth="files")
+
+    assert document["levels"][0]["kept"] == files
+    assert document["confidence"] == confidence
+
+
+def test_a_branch_that_was_evaluated_on_partition_values_is_not_uninterpreted():
+    predicate = "(age > 40 OR upper(country) = 'DE') AND country = 'DE'"
+    document = explained(delta_users(), predicate, depth="files")
+
+    assert document["residual"] is None
+    assert "UNINTERPRETED" not in {finding["code"] for finding in document["findings"]}
+
+
+def test_one_file_needs_no_partition_filter():
+    table = MemoryTable(
+        {"p": INT, "x": INT},
+        [DataFile("p=1", {"p": 1}, [RowGroup(5, {"x": (0, 9)})])],
+        ("p",),
+        footers_describe_files=False,
+    )
+
+    assert explained(table, "x > 5", depth="files")["findings"] == []

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from whyscan.tables.snapshot import Snapshot
     from whyscan.tree.nodes import Column, Conjunct
 
-NO_RULE = "no rule says how its values follow from the bounds"
+NO_RULE = "no rule says how its values follow from these bounds"
 
 
 class Cause(Struct, frozen=True):

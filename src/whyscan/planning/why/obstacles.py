@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -14,7 +15,8 @@ from whyscan.planning.plan.partition_values import spread
 from whyscan.planning.why.reason_codes import Reason
 from whyscan.planning.why.truncated_bounds import tightest
 from whyscan.pruning.evaluate import ContainerBatch, interval_of
-from whyscan.pruning.mask import Mask, any_of, both, either, has_value, opposite
+from whyscan.pruning.functions.text.utf8 import ABOVE
+from whyscan.pruning.mask import Mask, any_of, both, either, has_value, opposite, surely
 from whyscan.tree.nodes import (
     Between,
     Cast,
@@ -211,8 +213,13 @@ def _unread(survivors: Survivors, interpreted: Sequence[bool]) -> Iterator[Obsta
 
 
 def _why_unread(expression: Expression) -> Reason:
+    return Reason.TYPE_MISMATCH if loses_order(expression) else Reason.UNINTERPRETED
+
+
+def loses_order(expression: Expression) -> bool:
+    """Only a cast between text and another type keeps the expression from being evaluated."""
     opaque = any(isinstance(node, Opaque) for node in walk(expression))
-    return Reason.TYPE_MISMATCH if not opaque and changes_type(expression) else Reason.UNINTERPRETED
+    return not opaque and changes_type(expression)
 
 
 def compared(expression: Expression) -> Iterator[Expression]:
@@ -232,11 +239,17 @@ def compared(expression: Expression) -> Iterator[Expression]:
 
 def _lost(operand: Expression, survivors: Survivors) -> Flags:
     """The containers in which the operand's columns have bounds and the operand has none."""
-    unknown = opposite(
-        is_described(
-            interval_of(operand, ContainerBatch(survivors.containers, survivors.plan.zone))
+    interval = interval_of(operand, ContainerBatch(survivors.containers, survivors.plan.zone))
+    unknown = opposite(is_described(interval))
+    if isinstance(interval.type, StringType) and interval.lower is not None:
+        # A text function whose bounds do not begin alike gives any text.
+        unknown = either(
+            unknown,
+            both(
+                surely(pc.equal, interval.lower, pa.scalar(b"")),
+                surely(pc.equal, interval.upper, ABOVE),
+            ),
         )
-    )
     return survivors.flags(
         both(unknown, *(bounded(c, survivors.containers) for c in columns_of(operand)))
     )

@@ -90,8 +90,7 @@ def decided_by_partitions(expression: Expression, spec: Spec, zone: Zone) -> boo
     """Every partition value of the spec leaves TRUE impossible or the only answer."""
     columns = columns_of(expression)
     if all(_is_identity(column, spec) for column in columns):
-        # Text functions have rules for printable text only, so other text is not probed.
-        return leaves_one_answer(expression, [c.path for c in columns], zone, printable=True)
+        return leaves_one_answer(expression, [c.path for c in columns], zone)
     if len(columns) == 1 and _is_proved_by_one(expression, columns[0], spec, zone):
         return True
     match expression:

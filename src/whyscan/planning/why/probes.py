@@ -66,14 +66,12 @@ def probes(
     )
 
 
-def leaves_one_answer(
-    expression: Expression, paths: Collection[Path], zone: Zone, *, printable: bool = False
-) -> bool:
+def leaves_one_answer(expression: Expression, paths: Collection[Path], zone: Zone) -> bool:
     """Each probed value of the columns `paths` leaves TRUE impossible or the only answer.
 
-    A value on which the condition may raise either raises or gives the one answer.
+    Text that is not printable ASCII is not probed. A value on which the condition may raise either raises or gives the one answer.
     """
-    probed = probes(expression, paths, printable=printable)
+    probed = probes(expression, paths, printable=True)
     truth = evaluate(expression, probed, zone)
     may_not = flags(truth.false, probed.count) | flags(truth.null, probed.count)
     return not (flags(truth.true, probed.count) & may_not).any()

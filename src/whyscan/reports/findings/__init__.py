@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from whyscan.planning.why.reason_codes import Reason
 from whyscan.reports.findings.conditions import conditions
 from whyscan.reports.findings.finding import UNITS, Code, Effect, Facts, Finding, Severity
 from whyscan.reports.findings.layout import layout
 from whyscan.reports.findings.partitions import partitions
-from whyscan.reports.findings.pruning import pruning
+from whyscan.reports.findings.pruning import main_reason, pruning
 from whyscan.reports.findings.statistics import statistics
 
 if TYPE_CHECKING:
@@ -24,9 +25,33 @@ __all__ = ["UNITS", "Code", "Effect", "Facts", "Finding", "Severity", "findings"
 FAMILIES = (pruning, partitions, statistics, conditions, layout)
 
 
+EXPLAINED_BY = {
+    Reason.NAN_POSSIBLE: {Code.NAN_UNCOUNTED},
+    Reason.NO_STATISTICS: {
+        Code.NO_STATISTICS,
+        Code.BEYOND_STATISTICS_BUDGET,
+        Code.TYPE_WITHOUT_STATISTICS,
+    },
+    Reason.OLD_SPEC: {Code.OLD_SPEC},
+    Reason.STRADDLES: {Code.WIDE_BOUNDS, Code.NEGATION_EXCLUDES_NOTHING},
+    Reason.TRANSFORM_LOSSY: {Code.RANGE_ON_BUCKET},
+    Reason.TRUNCATED_BOUND: {Code.TRUNCATED_BOUNDS},
+    Reason.TYPE_MISMATCH: {Code.LITERAL_TYPE},
+    Reason.UNINTERPRETED: {Code.UNINTERPRETED, Code.OR_ENDS_PRUNING},
+}
+"""By the reason for which files stay: the findings that say the same with a fix."""
+
+
 def findings(facts: Facts) -> tuple[Finding, ...]:
-    """Return all findings that apply: warnings first, then by family."""
-    return in_order(finding for family in FAMILIES for finding in family(facts))
+    """Return all findings that apply: warnings first, then by family.
+
+    WEAK_PRUNING is left out where another finding explains its main reason: one cause, one finding.
+    """
+    each = [finding for family in FAMILIES for finding in family(facts)]
+    codes = {finding.code for finding in each}
+    reason = main_reason(facts)
+    explained = reason is not None and bool(EXPLAINED_BY.get(reason, set()) & codes)
+    return in_order(f for f in each if not (explained and f.code is Code.WEAK_PRUNING))
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:

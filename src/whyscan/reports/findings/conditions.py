@@ -11,10 +11,10 @@ from msgspec import Struct
 
 from whyscan.planning.plan.replan import conjunct as made
 from whyscan.planning.plan.replan import instead, kept
-from whyscan.planning.why.obstacles import changes_type
+from whyscan.planning.why.obstacles import loses_order
 from whyscan.planning.why.pushdown import ConjunctBucket, Pushdown
 from whyscan.planning.why.reason_codes import Reason
-from whyscan.reports.file_evidence import unread
+from whyscan.reports.file_evidence import NO_RULE, unread
 from whyscan.reports.findings.finding import (
     Code,
     Effect,
@@ -37,6 +37,7 @@ from whyscan.tree.nodes import (
     Literal,
     Not,
     Or,
+    columns_of,
 )
 from whyscan.tree.rendering import to_sql
 from whyscan.tree.types import BOOLEAN, STRING, StringType
@@ -57,30 +58,36 @@ def conditions(facts: Facts) -> Iterator[Finding]:
     for position, conjunct in enumerate(facts.plan.predicate.conjuncts):
         line = facts.conjuncts[position]
         yield from _literal_type(facts, position, conjunct)
-        yield from _uninterpreted(facts, position, conjunct)
-        yield from _or_findings(facts, position, conjunct, line)
+        of_or = list(_or_findings(facts, position, conjunct, line))
+        if all(finding.code is not Code.OR_ENDS_PRUNING for finding in of_or):
+            yield from _uninterpreted(facts, position, conjunct)
+        yield from of_or
         yield from _negation(facts, conjunct, line)
 
 
 def _uninterpreted(facts: Facts, position: int, conjunct: Conjunct) -> Iterator[Finding]:
-    if facts.classes[position].interpreted or _has_type_mismatch(facts, position, conjunct):
+    """Find parts of conjuncts that cannot be evaluated, or not from the bounds of some files."""
+    files = facts.stays.named(Reason.UNINTERPRETED, [position])
+    if facts.classes[position].interpreted and not files:
+        return
+    if _has_type_mismatch(facts, position, conjunct):
         return
     if not facts.files.kept or facts.workings.conjuncts[position].outcomes.settled:
         return  # No file is kept because of it.
+    fix = "compare the bare column with a constant where the query allows it"
     for sql, why in unread(conjunct):
         yield Finding(
             Code.UNINTERPRETED,
             Severity.WARNING,
             f"{sql} cannot be evaluated from metadata: {why}",
-            "compare the bare column with a constant where the query allows it",
-            {"files": facts.stays.named(Reason.UNINTERPRETED, [position])},
+            fix if columns_of(conjunct.expression) else None,
+            {"files": files},
         )
 
 
 def _has_type_mismatch(facts: Facts, position: int, conjunct: Conjunct) -> bool:
-    partitioned = facts.classes[position].bucket is ConjunctBucket.PARTITION_SAFE
-    return facts.stays.named(Reason.TYPE_MISMATCH, [position]) > 0 or (
-        partitioned and changes_type(conjunct.expression)
+    return facts.stays.named(Reason.TYPE_MISMATCH, [position]) > 0 or loses_order(
+        conjunct.expression
     )
 
 
@@ -117,10 +124,18 @@ def _literal_type(facts: Facts, position: int, conjunct: Conjunct) -> Iterator[F
             Effect("files", before.files, after.files, before.bytes, after.bytes),
         )
         return
+    on_partitions = facts.classes[position].bucket is ConjunctBucket.PARTITION_SAFE
+    if not stays and not (on_partitions and facts.files.kept):
+        return
+    cost = (
+        f"{staying(stays)} for that"
+        if stays
+        else "an engine that does not cast partition values reads every partition"
+    )
     yield Finding(
         Code.LITERAL_TYPE,
-        Severity.WARNING,
-        f"{message}; {staying(stays)} for that",
+        Severity.WARNING if stays else Severity.INFO,
+        f"{message}; {cost}",
         f"store {name} as {kind}; a comparison with text is not the same, since '05' equals 5",
         {"files": stays},
     )
@@ -214,12 +229,18 @@ def _union_sql(arms: list[Expression]) -> str:
 
 def _or_ends_pruning(facts: Facts, position: int, expression: Or, line: ConjunctLine) -> Finding:
     stopping = next(p for p in line.parts if p.pushdown is Pushdown.UNSUPPORTED)
+    why = ", ".join(
+        dict.fromkeys(
+            why for _, why in unread(facts.plan.predicate.conjuncts[position]) if why != NO_RULE
+        )
+    )
     arms, reads_of_arms = _arms(facts, position, expression)
     counts = " + ".join(f"{files:,}" for files in reads_of_arms.each)
     return Finding(
         Code.OR_ENDS_PRUNING,
         Severity.WARNING,
-        f"{stopping.sql} excludes no file, and so nothing that is joined to it by OR does: "
+        f"{stopping.sql} excludes no file{f' ({why})' if why else ''}, and so nothing that is "
+        "joined to it by OR does: "
         + ", ".join(f"{p.sql} alone leaves {p.kept:,}" for p in line.parts if p is not stopping),
         f"as a UNION only one arm reads so much: {counts} files, arm by arm",
         {"files": facts.files.kept, "files_of_arms": counts},

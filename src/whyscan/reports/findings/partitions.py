@@ -50,8 +50,8 @@ def _no_partition_filter(facts: Facts) -> Iterator[Finding]:
     if not sources or {c.path for c in facts.plan.predicate.columns()} & set(sources):
         return
     read, total = facts.files.kept, facts.files.total
-    if facts.files.every == read:
-        return  # Nothing is read, or all rows of the files that are read match.
+    if facts.files.every == read or total == 1:
+        return  # Nothing is read, all rows of the files match, or there is nothing to choose from.
     names = ", ".join(".".join(path) for path in sources)
     message = f"the table is partitioned by {names}, and no conjunct names a partition column"
     condition = None if facts.workings.closed else implied(facts.plan)

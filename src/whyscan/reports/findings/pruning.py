@@ -88,6 +88,13 @@ def _shown(values: pa.Array, column: Column) -> list[str]:
     return [to_sql(Literal(arrow.value(value, column.type), column.type)) for value in values]
 
 
+def main_reason(facts: Facts) -> Reason | None:
+    """Return the reason for which most files stay whose rows do not all match; None if none do."""
+    counts = facts.stays.counts()
+    reasons = (reason for reason in counts if reason is not Reason.MATCHES_ALL)
+    return max(reasons, key=lambda reason: counts[reason], default=None)
+
+
 def _weak_pruning(facts: Facts) -> Iterator[Finding]:
     """Find pruning that keeps nearly every file, although not all of their rows match."""
     files = facts.files
@@ -97,9 +104,7 @@ def _weak_pruning(facts: Facts) -> Iterator[Finding]:
         return
     if undecided * 2 < files.kept:
         return
-    main = max(
-        (r for r in counts if r is not Reason.MATCHES_ALL), key=lambda reason: counts[reason]
-    )
+    main = main_reason(facts) or Reason.STRADDLES
     gone = files.total - files.kept
     yield Finding(
         Code.WEAK_PRUNING,

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from whyscan.planning.why.obstacles import loses_order
 from whyscan.planning.why.reason_codes import Reason
 from whyscan.reports.findings.finding import UNITS, Code, Effect, Facts, Finding, Severity
 from whyscan.reports.words import counted, staying
 from whyscan.tables.snapshot import Collected
+from whyscan.tree.nodes import columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,15 +37,20 @@ def _absent(facts: Facts) -> Iterator[Finding]:
     """Yield one finding for all columns that lack bounds in the same number of files."""
     if facts.files.every == facts.files.kept:
         return  # Bounds could remove no further file.
-    columns = {".".join(c.path): c for c in facts.plan.predicate.columns()}
-    columns_of: dict[tuple[Code, int, int], list[Column]] = {}
+    columns = {
+        ".".join(column.path): column
+        for conjunct, its_class in zip(facts.plan.predicate.conjuncts, facts.classes, strict=True)
+        if its_class.interpreted and not loses_order(conjunct.expression)
+        for column in columns_of(conjunct.expression)
+    }
+    lacked_columns: dict[tuple[Code, int, int], list[Column]] = {}
     for coverage in facts.workings.coverage:
-        if coverage.mode != "exact":
+        if coverage.mode != "exact" and coverage.column in columns:
             column = columns[coverage.column]
             lacking = coverage.files - coverage.files_with_bounds
             key = (_code(facts.plan, column), coverage.files, lacking)
-            columns_of.setdefault(key, []).append(column)
-    for (code, files, lacking), lacked in columns_of.items():
+            lacked_columns.setdefault(key, []).append(column)
+    for (code, files, lacking), lacked in lacked_columns.items():
         yield _missing_bounds(facts, code, lacked, files, lacking)
 
 
