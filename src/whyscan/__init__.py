@@ -42,12 +42,11 @@ if TYPE_CHECKING:
     from whyscan.plans import Plan
     from whyscan.reports.diff import Difference
     from whyscan.reports.findings import Finding
-    from whyscan.reports.gates import Assertion, Gates
+    from whyscan.reports.gates import Assertion, Gates, StatementGates
     from whyscan.reports.levels import Level
     from whyscan.reports.report import Report
     from whyscan.reports.stats import TableStats
     from whyscan.statements.records import ScanReport, StatementReport
-    from whyscan.statements.reports.gates import StatementGates
     from whyscan.tree.types import Field, Schema
 
 __all__ = [
@@ -103,7 +102,7 @@ _MODULES = {
     "ScanPlanSummary": "whyscan.planning.plan.scan_plan",
     "ScanReport": "whyscan.statements.records",
     "Schema": "whyscan.tree.types",
-    "StatementGates": "whyscan.statements.reports.gates",
+    "StatementGates": "whyscan.reports.gates",
     "StatementReport": "whyscan.statements.records",
     "TableStats": "whyscan.reports.stats",
 }

@@ -243,3 +243,11 @@ def test_one_file_needs_no_partition_filter():
     )
 
     assert explained(table, "x > 5", depth="files")["findings"] == []
+
+
+def test_a_finding_names_its_conjunct_and_columns():
+    report = explain(blind("ab", 6), "a = 5 AND upper('x') = 'X' AND my_function(b) = 1")
+    about = {f.code.value: (f.conjunct, f.columns) for f in report.findings}
+
+    assert about["NO_STATISTICS"] == (None, ("a",))
+    assert about["UNINTERPRETED"] == (1, ("b",))

@@ -564,7 +564,7 @@ def test_two_scans_of_one_table_have_one_finding_with_one_cause(tmp_path):
     report = whyscan.explain_sql(sql, {"t": str(tmp_path)})
 
     first, second = (list(scan.report.findings) for scan in report.scans)
-    assert [finding.code.value for finding in first] == ["WEAK_PRUNING", "NO_STATISTICS"]
+    assert [finding.code.value for finding in first] == ["NO_STATISTICS"]
     assert all(finding.message.endswith("; in the scans t a and t b") for finding in first)
     assert second == []
     assert " in whole files (" in str(report).splitlines()[0]

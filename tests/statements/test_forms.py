@@ -9,9 +9,8 @@ from support.formats import fragment, markdown
 from support.markup import NAMES
 from support.statement_reports import STATEMENTS, joined, orders, scan, statement
 from whyscan.reports.document import document
-from whyscan.reports.gates import Gates
+from whyscan.reports.gates import Gates, StatementGates
 from whyscan.statements.records import Edge, StatementReport
-from whyscan.statements.reports.gates import StatementGates
 from whyscan.statements.reports.junit import junit
 from whyscan.statements.reports.sarif import sarif
 

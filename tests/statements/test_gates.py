@@ -6,9 +6,8 @@ from support.lakes import one_file
 from support.memory_table import RowGroup
 from support.statement_reports import orders, scan, statement
 from whyscan.errors import UsageError
-from whyscan.reports.gates import Gates
+from whyscan.reports.gates import Gates, StatementGates
 from whyscan.statements.records import StatementReport
-from whyscan.statements.reports.gates import StatementGates
 from whyscan.tree.types import INT
 
 

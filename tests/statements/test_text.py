@@ -14,10 +14,9 @@ from support.golden import golden
 from support.lakes import one_file
 from support.memory_table import RowGroup
 from support.statement_reports import STATEMENTS, joined, orders, scan, statement
-from whyscan.reports.gates import Gates
+from whyscan.reports.gates import Gates, StatementGates
 from whyscan.reports.text_layout import Page, columns
 from whyscan.statements.records import Amount, Dynamic, Edge, StatementReport, Stayed, Supply
-from whyscan.statements.reports.gates import StatementGates
 from whyscan.tree.types import STRING
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from whyscan.cli.options import GateOptions
-    from whyscan.reports.gates import Gates
-    from whyscan.statements.reports.gates import StatementGates
+    from whyscan.reports.gates import Gates, StatementGates
 
 
 def thresholds_of_table(arguments: GateOptions) -> dict[str, float | bool]:
@@ -38,8 +37,7 @@ def gates_of_table(thresholds: dict[str, float | bool]) -> Gates:
 
 def gates_of_statement(arguments: GateOptions) -> StatementGates:
     """Return the gates of `explain --sql`."""
-    from whyscan.reports.gates import Gates
-    from whyscan.statements.reports.gates import StatementGates
+    from whyscan.reports.gates import Gates, StatementGates
 
     by_name = _by_name(arguments)
     statement_gates = convert(by_name.pop(None), Gates)

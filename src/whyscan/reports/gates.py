@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping  # noqa: TC003 - `help` resolves the types of fields
 from datetime import date
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, ClassVar, Protocol, TypeAlias
 
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from whyscan.errors import UsageError
 from whyscan.fields import Name, Outcome, Record, Sentence, Sql, Word, one_of
 from whyscan.planning.why.pushdown import ConjunctBucket, Pushdown
 from whyscan.reports.coverage import MissingStatistics
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from whyscan.reports.findings import Finding
     from whyscan.reports.report import Report
@@ -112,11 +115,38 @@ class GatedAmount(Struct, frozen=True):
     bytes_kept: int | None
 
 
-def assertions(report: Report, gates: Gates) -> Iterator[Assertion]:
-    """Yield the outcome of each gate that is set, measured on a report."""
-    files = report.files_level
-    read = GatedAmount(files.total, files.kept, files.bytes_total, files.bytes_kept)
-    yield from assertions_on(read, gates)
+class StatementGates(Struct, frozen=True):
+    """The gates of a statement.
+
+    `whole` applies to the statement: limits on amounts to the sum of its scans, all other gates to
+    each scan. `tables` has gates by name or alias of a table; they apply to every scan of it.
+    """
+
+    whole: Gates = Gates()
+    tables: Mapping[str, Gates] = MappingProxyType({})
+
+
+class GatedScan(Protocol):
+    """A scan of a statement, with what it reads."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def alias(self) -> str: ...
+    @property
+    def report(self) -> Report: ...
+    @property
+    def reading(self) -> GatedAmount: ...
+
+
+def assertions(
+    report: Report, gates: Gates, read: GatedAmount | None = None
+) -> Iterator[Assertion]:
+    """Yield the outcome of each gate that is set.
+
+    `read` are the files and bytes that a scan of a statement reads; None means those of the report.
+    """
+    yield from assertions_on(report.reading if read is None else read, gates)
     if gates.assert_stats:
         yield _stats_complete(report)
     if gates.require_partition_filter:
@@ -151,6 +181,41 @@ def percent_pruned(total: int | None, kept: int | None) -> float | None:
     if total is None or kept is None:
         return None
     return 100.0 * (total - kept) / total if total else 100.0
+
+
+def scan_assertions(
+    scans: Sequence[GatedScan], gates: StatementGates
+) -> list[tuple[Assertion, ...]]:
+    """Return the outcomes of the gates on each scan: of those for all scans, then of its table's.
+
+    A table without partitions cannot be filtered by them, so the gate for all scans passes it over.
+    """
+    for name in gates.tables:
+        if not any(_is_called(scan, name) for scan in scans):
+            names = ", ".join(dict.fromkeys(scan.name for scan in scans))
+            raise UsageError(
+                f"a gate is for {name!r}, which the statement does not scan",
+                hint=f"its tables are {names}" if names else "it scans no table",
+            )
+    outcomes_of_scans = []
+    for scan in scans:
+        of_statement = Gates(
+            assert_stats=gates.whole.assert_stats,
+            require_partition_filter=gates.whole.require_partition_filter
+            and bool(scan.report.table.partitioned_by),
+        )
+        of_table = [table for name, table in gates.tables.items() if _is_called(scan, name)]
+        outcomes: dict[tuple[str, float], Assertion] = {}
+        for scan_gates in (of_statement, *of_table):
+            for outcome in assertions(scan.report, scan_gates, scan.reading):
+                outcomes.setdefault((outcome.name, outcome.threshold), outcome)
+        outcomes_of_scans.append(tuple(outcomes.values()))
+    return outcomes_of_scans
+
+
+def _is_called(scan: GatedScan, name: str) -> bool:
+    """Whether the name is the name or alias of the scan's table, in any case."""
+    return name.lower() in {scan.name.lower(), scan.alias.lower()}
 
 
 def _partition_filters(report: Report) -> int:

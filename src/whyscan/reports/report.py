@@ -31,7 +31,7 @@ from whyscan.reports.conjuncts import ConjunctLine, conjunct_lines
 from whyscan.reports.coverage import Coverage, MissingStatistics
 from whyscan.reports.document import moment
 from whyscan.reports.findings import Code, Facts, Finding, findings
-from whyscan.reports.gates import Assertion, Gates, assertions
+from whyscan.reports.gates import Assertion, GatedAmount, Gates, assertions
 from whyscan.reports.levels import Level, Removal, RowsMatched, least, removals
 from whyscan.reports.listing import FileLine, Listing, listing
 from whyscan.reports.proofs import PROOFS, Proof
@@ -177,6 +177,12 @@ class Report(WrittenReport, frozen=True, rename={"overlap": "mechanisms"}):
     @property
     def files_level(self) -> Level:
         return next(level for level in self.levels if level.level == "files")
+
+    @property
+    def reading(self) -> GatedAmount:
+        """The files and bytes that are read."""
+        files = self.files_level
+        return GatedAmount(files.total, files.kept, files.bytes_total, files.bytes_kept)
 
     @property
     def passed(self) -> bool:

@@ -7,20 +7,21 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
+from msgspec.structs import replace
 
 from whyscan.fields import Count, Name, Outcome, Record, Sentence, Sql, Value, Word
 from whyscan.planning.plan.planner import plus
 from whyscan.planning.plan.scan_plan import PlannedSnapshot
 from whyscan.reports.findings import Finding
-from whyscan.reports.gates import Assertion, GatedAmount
+from whyscan.reports.gates import Assertion, GatedAmount, assertions_on, scan_assertions
 from whyscan.reports.rendering import WrittenReport
 from whyscan.reports.report import Report
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from whyscan.reports.gates import StatementGates
     from whyscan.reports.view import Blocks
-    from whyscan.statements.reports.gates import StatementGates
 
 
 class Origin(StrEnum):
@@ -242,10 +243,13 @@ class StatementReport(WrittenReport, frozen=True):
         return tuple(titles)
 
     def gated(self, gates: StatementGates) -> StatementReport:
-        """The same report with the outcome of each gate."""
-        from whyscan.statements.reports.gates import gated
-
-        return gated(self, gates)
+        """The same report with the outcome of each gate, for the statement and for each scan."""
+        scans = tuple(
+            replace(scan, report=scan.report.with_assertions(outcomes))
+            for scan, outcomes in zip(self.scans, scan_assertions(self.scans, gates), strict=True)
+        )
+        outcomes = tuple(assertions_on(self.reading, gates.whole))
+        return replace(self, scans=scans, assertions=outcomes)
 
     def redacted(self) -> StatementReport:
         """The same report without literals and values, for sharing."""

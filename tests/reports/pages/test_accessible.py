@@ -10,10 +10,9 @@ from support.formats import page as page_of
 from support.lakes import users
 from support.reports import explain
 from support.statement_reports import joined
-from whyscan.reports.gates import Gates
+from whyscan.reports.gates import Gates, StatementGates
 from whyscan.reports.stats import profile
 from whyscan.spark.stages.audit.page import page as audit_page
-from whyscan.statements.reports.gates import StatementGates
 
 pytestmark = pytest.mark.xdist_group("browser")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, ClassVar
 
 from msgspec.structs import replace
@@ -191,12 +192,12 @@ def _levels(before: Iterable[Level], after: Iterable[Level]) -> Iterator[LevelCh
 
 
 def _without(findings: tuple[Finding, ...], excluded: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """Return the findings whose code is not among the others; changed numbers do not count."""
-    codes = [finding.code for finding in excluded]
+    """Return the findings without another of that code and columns; numbers do not count."""
+    left = Counter((finding.code, finding.columns) for finding in excluded)
     remaining = []
     for finding in findings:
-        if finding.code in codes:
-            codes.remove(finding.code)
+        if left[finding.code, finding.columns] > 0:
+            left[finding.code, finding.columns] -= 1
         else:
             remaining.append(finding)
     return tuple(remaining)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from whyscan.reports.phrases import LEVEL_NAMES, removed, version_of
+from whyscan.reports.phrases import LEVEL_NAMES, version_of
 from whyscan.reports.view import (
     CodeSpan,
     FactsBlock,
@@ -23,6 +23,7 @@ from whyscan.reports.words import counted, percent, size
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from whyscan.planning.why.attribution import Share
     from whyscan.reports.diff.difference import Difference, LevelChange
     from whyscan.reports.levels import Level
     from whyscan.reports.report import Report
@@ -115,7 +116,7 @@ def _bytes_delta(before: int | None, after: int | None) -> str:
 
 def _conjuncts(difference: Difference) -> GridBlock:
     heads = (
-        Head("conjunct removes"),
+        Head("files removed by"),
         Head("alone", number=True),
         Head("", meaning="alone, after"),
         Head("only", number=True),
@@ -124,14 +125,19 @@ def _conjuncts(difference: Difference) -> GridBlock:
     rows = [
         (
             CodeSpan(c.after.sql),
-            removed(c.before.alone),
-            f"-> {removed(c.after.alone)}",
-            removed(c.before.only),
-            f"-> {removed(c.after.only)}",
+            _removed(c.before.alone),
+            f"-> {_removed(c.after.alone)}",
+            _removed(c.before.only),
+            f"-> {_removed(c.after.only)}",
         )
         for c in difference.conjuncts
     ]
     return GridBlock(heads, tuple(rows))
+
+
+def _removed(share: Share) -> str:
+    """Write `3`, or `3+` if closed manifests could add to the number."""
+    return f"{share.files:,}{'+' if share.at_least else ''}"
 
 
 def _files(difference: Difference) -> GridBlock:

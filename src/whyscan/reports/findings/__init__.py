@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from whyscan.planning.why.reason_codes import Reason
 from whyscan.reports.findings.conditions import conditions
 from whyscan.reports.findings.finding import UNITS, Code, Effect, Facts, Finding, Severity
@@ -51,7 +53,18 @@ def findings(facts: Facts) -> tuple[Finding, ...]:
     codes = {finding.code for finding in each}
     reason = main_reason(facts)
     explained = reason is not None and bool(EXPLAINED_BY.get(reason, set()) & codes)
-    return in_order(f for f in each if not (explained and f.code is Code.WEAK_PRUNING))
+    return in_order(
+        _with_columns(finding, facts)
+        for finding in each
+        if not (explained and finding.code is Code.WEAK_PRUNING)
+    )
+
+
+def _with_columns(finding: Finding, facts: Facts) -> Finding:
+    """Return a finding about a conjunct with the columns of the conjunct."""
+    if finding.conjunct is None or finding.columns:
+        return finding
+    return replace(finding, columns=facts.conjuncts[finding.conjunct].columns)
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -116,6 +116,7 @@ def _finding(facts: Facts, best: Sorted) -> Finding:
             "estimated_files_at_most": best.at_most,
         },
         effect=Effect("files, estimated at most", read, best.at_most),
+        columns=(name,),
     )
 
 

@@ -62,7 +62,7 @@ def conditions(facts: Facts) -> Iterator[Finding]:
         if all(finding.code is not Code.OR_ENDS_PRUNING for finding in of_or):
             yield from _uninterpreted(facts, position, conjunct)
         yield from of_or
-        yield from _negation(facts, conjunct, line)
+        yield from _negation(facts, position, conjunct, line)
 
 
 def _uninterpreted(facts: Facts, position: int, conjunct: Conjunct) -> Iterator[Finding]:
@@ -82,6 +82,7 @@ def _uninterpreted(facts: Facts, position: int, conjunct: Conjunct) -> Iterator[
             f"{sql} cannot be evaluated from metadata: {why}",
             fix if columns_of(conjunct.expression) else None,
             {"files": files},
+            conjunct=position,
         )
 
 
@@ -122,6 +123,7 @@ def _literal_type(facts: Facts, position: int, conjunct: Conjunct) -> Iterator[F
             {"files": stays},
             rewrite,
             Effect("files", before.files, after.files, before.bytes, after.bytes),
+            conjunct=position,
         )
         return
     on_partitions = facts.classes[position].bucket is ConjunctBucket.PARTITION_SAFE
@@ -138,6 +140,7 @@ def _literal_type(facts: Facts, position: int, conjunct: Conjunct) -> Iterator[F
         f"{message}; {cost}",
         f"store {name} as {kind}; a comparison with text is not the same, since '05' equals 5",
         {"files": stays},
+        conjunct=position,
     )
 
 
@@ -246,6 +249,7 @@ def _or_ends_pruning(facts: Facts, position: int, expression: Or, line: Conjunct
         {"files": facts.files.kept, "files_of_arms": counts},
         _union_sql(arms),
         Effect("files of the first arm", facts.files.kept, min(reads_of_arms.each)),
+        conjunct=position,
     )
 
 
@@ -269,10 +273,13 @@ def _unsplittable(facts: Facts, position: int, expression: Or, before: FixedAmou
         Effect("files", before.files, any_arm, before.bytes, reads_of_arms.any_arm.bytes)
         if in_all < before.files
         else None,
+        conjunct=position,
     )
 
 
-def _negation(facts: Facts, conjunct: Conjunct, line: ConjunctLine) -> Iterator[Finding]:
+def _negation(
+    facts: Facts, position: int, conjunct: Conjunct, line: ConjunctLine
+) -> Iterator[Finding]:
     """Find `<>` and NOT IN that exclude no file: they exclude only files of one single value."""
     if not _negates(conjunct.expression) or line.alone.files or line.alone.at_least:
         return
@@ -285,6 +292,7 @@ def _negation(facts: Facts, conjunct: Conjunct, line: ConjunctLine) -> Iterator[
         f"the {counted(facts.files.total, 'file')} does: it is left to check on every row",
         None,
         {"files": facts.files.total},
+        conjunct=position,
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta, Struct, field
 
-from whyscan.fields import Count, Record, Sentence, Sql, Word
+from whyscan.fields import Count, Name, Record, Sentence, Sql, Word
 from whyscan.planning.plan.planner import plus, total_of
 from whyscan.planning.plan.replan import kept, without
 
@@ -105,6 +105,12 @@ class Finding(Record, frozen=True):
     effect: Annotated[
         Effect | None, Meta(description="What the fix changes; null if it could not be counted.")
     ] = None
+    conjunct: Annotated[
+        Count | None, Meta(description="The position of the conjunct that the finding is about.")
+    ] = None
+    columns: Annotated[
+        tuple[Name, ...], Meta(description="The columns that the finding is about.")
+    ] = ()
 
 
 class FixedAmount(Struct, frozen=True):

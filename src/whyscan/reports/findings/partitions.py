@@ -52,7 +52,8 @@ def _no_partition_filter(facts: Facts) -> Iterator[Finding]:
     read, total = facts.files.kept, facts.files.total
     if facts.files.every == read or total == 1:
         return  # Nothing is read, all rows of the files match, or there is nothing to choose from.
-    names = ", ".join(".".join(path) for path in sources)
+    columns = [".".join(path) for path in sources]
+    names = ", ".join(columns)
     message = f"the table is partitioned by {names}, and no conjunct names a partition column"
     condition = None if facts.workings.closed else implied(facts.plan)
     few = read <= FEW * total
@@ -60,7 +61,10 @@ def _no_partition_filter(facts: Facts) -> Iterator[Finding]:
         if not few:
             message = f"{message}: {read:,} of {counted(total, 'file')} are read"
             fix = f"if the query allows it, add a condition on {names}"
-            yield Finding(Code.NO_PARTITION_FILTER, Severity.WARNING, message, fix, {"files": read})
+            code = Code.NO_PARTITION_FILTER
+            yield Finding(
+                code, Severity.WARNING, message, fix, {"files": read}, columns=tuple(columns)
+            )
         return
     rewrite = to_sql(condition.expression)
     kind = "snapshot" if facts.plan.snapshot.format == "iceberg" else "version"
@@ -74,6 +78,7 @@ def _no_partition_filter(facts: Facts) -> Iterator[Finding]:
         {"values": condition.values, "of_values": condition.of_values},
         rewrite,
         Effect("files removed by partition", 0, condition.outside),
+        columns=tuple(columns),
     )
 
 
@@ -130,6 +135,7 @@ def _function_finding(
         {"files_without": before.files, "files_with": left},
         rewrite,
         Effect("files", before.files, left, before.bytes, after.bytes),
+        conjunct=position,
     )
 
 
@@ -164,7 +170,14 @@ def _bucket_finding(
     before = facts.files
     after = None if other is None else facts.read_with(instead(facts.plan, position, other))
     if spans is None or other is None or after is None or after.files >= before.kept:
-        return Finding(Code.RANGE_ON_BUCKET, Severity.INFO, message, None, {"files": stays})
+        return Finding(
+            Code.RANGE_ON_BUCKET,
+            Severity.INFO,
+            message,
+            None,
+            {"files": stays},
+            conjunct=position,
+        )
     rewrite, proof = to_sql(other), spans.proof
     return Finding(
         Code.RANGE_ON_BUCKET,
@@ -175,6 +188,7 @@ def _bucket_finding(
         {"files": stays},
         rewrite,
         Effect("files", before.kept, after.files, before.bytes_kept, after.bytes),
+        conjunct=position,
     )
 
 

@@ -61,6 +61,7 @@ def _nothing_kept(facts: Facts) -> Iterator[Finding]:
         "if rows were expected, check the literals: their spelling, case, type and time zone",
         evidence,
         effect=effect,
+        conjunct=alone[0] if several and len(alone) == 1 else None,
     )
 
 

@@ -94,7 +94,8 @@ def _rewrite_files(setting: str | None, names: str) -> str:
 def _missing_bounds(
     facts: Facts, code: Code, columns: Sequence[Column], files: int, lacking: int
 ) -> Finding:
-    names = _joined_names([".".join(column.path) for column in columns])
+    lacked = tuple(".".join(column.path) for column in columns)
+    names = _joined_names(lacked)
     may_be = "it" if len(columns) == 1 else "each of them"
     message = (
         f"{lacking:,} of {counted(files, 'file')} cannot be skipped by {names}: without bounds "
@@ -102,14 +103,14 @@ def _missing_bounds(
     )
     evidence: dict[str, int | float | str] = {"files": files, "files_without_bounds": lacking}
     if code is Code.TYPE_WITHOUT_STATISTICS:
-        return Finding(code, Severity.INFO, message, None, evidence)
+        return Finding(code, Severity.INFO, message, None, evidence, columns=lacked)
     setting = _setting(facts.plan, [facts.plan.snapshot.recording(c) for c in columns])
     fix = _rewrite_files(setting, names)
     effect = _by_footers(facts)
     if effect is not None:
         gone = effect.before - effect.after
         fix += f"; by their footers {gone:,} of {effect.before:,} would go"
-    return Finding(code, Severity.WARNING, message, fix, evidence, setting, effect)
+    return Finding(code, Severity.WARNING, message, fix, evidence, setting, effect, columns=lacked)
 
 
 def _joined_names(names: Sequence[str]) -> str:
@@ -179,6 +180,7 @@ def _truncated_column(facts: Facts, column: Column, recording: Recording, files:
         f"{setting}, then rewrite those files",
         {"files": files, "characters": prefix},
         setting,
+        columns=(".".join(column.path),),
     )
 
 
@@ -190,8 +192,9 @@ def _nan_uncounted(facts: Facts) -> Iterator[Finding]:
         f"{counted(level.kept - level.kept_without_nan, UNITS[level.level])} of {level.kept}"
         for level in costly
     ]
-    columns = (".".join(column.path) for column in facts.plan.predicate.columns())
-    names = " and ".join(name for name in columns if name in facts.workings.maybe_nan)
+    named = (".".join(column.path) for column in facts.plan.predicate.columns())
+    columns = tuple(name for name in named if name in facts.workings.maybe_nan)
+    names = " and ".join(columns)
     first = costly[0]
     yield Finding(
         Code.NAN_UNCOUNTED,
@@ -202,6 +205,7 @@ def _nan_uncounted(facts: Facts) -> Iterator[Finding]:
         {f"{level.level}_for_nan": level.kept - level.kept_without_nan for level in costly},
         "--assume-no-nan",
         Effect(UNITS[first.level] + "s", first.kept, first.kept_without_nan),
+        columns=columns,
     )
 
 

@@ -54,8 +54,8 @@ def findings(
 def united(report: StatementReport) -> StatementReport:
     """The report with one finding where several scans of a table have the same one.
 
-    The first scan keeps it, with the titles of all these scans. A finding with a rewrite is about
-    a condition of its scan, and stays with it.
+    The first scan keeps it, with the titles of all these scans. A finding about a conjunct, or with
+    a rewrite, is about its scan alone and stays with it.
     """
     titles: dict[tuple[object, ...], list[str]] = {}
     for title, scan in zip(report.titles, report.scans, strict=True):
@@ -76,6 +76,8 @@ def united(report: StatementReport) -> StatementReport:
 
 
 def _cause(scan: ScanReport, finding: Finding) -> tuple[object, ...]:
+    """Return the same tuple for findings with one cause: code, columns and numbers on one table."""
     table = scan.report.table
-    alone = id(scan) if finding.rewrite is not None else None
-    return table.uri, table.version, finding.code, finding.message, finding.fix, alone
+    alone = None if finding.conjunct is None and finding.rewrite is None else id(scan)
+    numbers = tuple(finding.evidence.items())
+    return table.uri, table.version, finding.code, finding.columns, numbers, alone

@@ -10,7 +10,7 @@ from whyscan.reports.words import counted, inert, inert_sql, percent, size, size
 from whyscan.statements.records import Origin, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from whyscan.statements.records import (
         Amount,
@@ -170,14 +170,15 @@ def amount(read: Amount) -> str:
     return counted(read.files, "file") + (f" ({', '.join(details)})" if details else "")
 
 
-def supplied(supply: Supply, titles: Sequence[str]) -> str:
+def supplied(supply: Supply, report: StatementReport) -> str:
     """`month by o.month = d.month, from days d: 1 to 3, 2 values read`."""
-    details = []
+    empty = supply.source is not None and not report.scans[supply.source].reading.kept
+    details = ["no value, because it reads no file"] if empty else []
     if supply.low is not None or supply.high is not None:
         details.append(f"{inert(supply.low or 'anything')} to {inert(supply.high or 'anything')}")
     if supply.keys is not None:
         details.append(f"{counted(supply.keys, 'value')} read")
-    source = "" if supply.source is None else f", from {inert(titles[supply.source])}"
+    source = "" if supply.source is None else f", from {inert(report.titles[supply.source])}"
     values = ", ".join(details) or "nothing is known of the values"
     return f"{inert_sql(supply.column)} by {inert_sql(supply.sql)}{source}: {values}"
 

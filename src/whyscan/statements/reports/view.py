@@ -128,7 +128,7 @@ def _scan(at: int, report: StatementReport, titles: Sequence[str], *, full: bool
     """Return one scan; a scan with a failed gate is open."""
     scan, table = report.scans[at], report.scans[at].report.table
     role = "" if (role_text := target(scan)) is None else f"{role_text}, "
-    blocks = tuple(_parts(scan, report, titles, full=full))
+    blocks = tuple(_parts(scan, report, full=full))
     return Fold(
         NameSpan(titles[at]),
         # In short, a scan is one paragraph of text.
@@ -138,16 +138,14 @@ def _scan(at: int, report: StatementReport, titles: Sequence[str], *, full: bool
     )
 
 
-def _parts(
-    scan: ScanReport, report: StatementReport, titles: Sequence[str], *, full: bool
-) -> Iterator[Block]:
+def _parts(scan: ScanReport, report: StatementReport, *, full: bool) -> Iterator[Block]:
     """Yield what a scan reads and why; a scan that metadata answers reads nothing."""
     read = scan.answer is None
     yield _about(scan)
     if read:
         yield FunnelBlock(scan.report.levels)
     yield Section("", tuple(_conditions(scan, report, full=full)), quiet=True)
-    yield Section("", tuple(_dynamic(scan, titles, full=full)), quiet=True)
+    yield Section("", tuple(_dynamic(scan, report, full=full)), quiet=True)
     if full:
         yield Section("", tuple(report_view.engines(scan.report)), quiet=True)
         yield report_view.survivors(scan.report)
@@ -204,7 +202,7 @@ def _placed(scan: ScanReport, *, full: bool) -> Iterator[GridRow]:
             yield from parts
 
 
-def _dynamic(scan: ScanReport, titles: Sequence[str], *, full: bool) -> Iterator[Block]:
+def _dynamic(scan: ScanReport, report: StatementReport, *, full: bool) -> Iterator[Block]:
     """Yield what the values of joins change for a scan."""
     if scan.dynamic is None:
         return
@@ -217,7 +215,7 @@ def _dynamic(scan: ScanReport, titles: Sequence[str], *, full: bool) -> Iterator
         (f"{name}: {means}", *amount_cells(amount)) for name, means, amount in answers(scan.dynamic)
     )
     yield GridBlock((Head("what joins change"), *(Head(h, number=True) for h in heads)), rows)
-    yield NotesBlock(tuple(supplied(supply, titles) for supply in scan.dynamic.supplies))
+    yield NotesBlock(tuple(supplied(supply, report) for supply in scan.dynamic.supplies))
 
 
 def _joins(report: StatementReport, titles: Sequence[str]) -> Iterator[Block]:
