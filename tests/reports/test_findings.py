@@ -217,7 +217,7 @@ def test_one_cause_is_one_finding(table, predicate, expected):
     [((("anna", "anne"),), 0, "conservative"), ((("Anna", "berta"),), 1, "conservative")],
     ids=["one beginning", "two beginnings"],
 )
-def test_text_functions_are_evaluated_as_far_as_bounds_begin_alike(
+def test_text_functions_are_evaluated_where_both_bounds_share_a_beginning(
     bounds_of_text, files, confidence
 ):
     document = explained(texts(*bounds_of_text), "upper(s) = 'BERTA'", depth="files")
