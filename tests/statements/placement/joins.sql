@@ -295,3 +295,19 @@ SELECT 1 FROM orders o, items i RIGHT JOIN users u ON u.user_id = i.item_id WHER
 orders o: note IS NULL
 items i: -
 users u: -
+
+== HAVING names a column that USING has merged
+-- spark
+SELECT count(*) FROM orders o JOIN users u USING (user_id) GROUP BY user_id HAVING user_id = 12
+--
+orders o: user_id = 12
+users u: user_id = 12
+
+== QUALIFY names a column that USING has merged
+-- duckdb
+SELECT o.id FROM orders o FULL JOIN users u USING (user_id) QUALIFY row_number() OVER (PARTITION BY user_id ORDER BY id) = 1 AND user_id = 12
+--
+orders o: user_id = 12
+  ^ row_number() OVER (PARTITION BY coalesce(o.user_id, u.user_id) ORDER BY o.id) = 1: it holds a window function
+users u: user_id = 12
+  ^ row_number() OVER (PARTITION BY coalesce(o.user_id, u.user_id) ORDER BY o.id) = 1: it holds a window function

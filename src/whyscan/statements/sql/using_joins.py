@@ -135,7 +135,17 @@ def merge_columns(tree: exp.Expr) -> None:
     | full                                  | `a.k = c.k`   | `coalesce(a.k, b.k) = c.k`  |
     """
     for query in tree.find_all(exp.Select):
-        nested_joins(query, lambda node: Group([node.alias_or_name]), _merged)
+        for group in nested_joins(query, lambda node: Group([node.alias_or_name]), _merged):
+            for clause in map(query.args.get, ("having", "qualify")):
+                _name_merged_columns(clause, group.merged)
+
+
+def _name_merged_columns(clause: exp.Expr | None, merged: Mapping[str, exp.Expr]) -> None:
+    """Replace merged columns in HAVING and QUALIFY, where qualification leaves them as they are."""
+    nodes = [] if clause is None else clause.walk(prune=lambda n: isinstance(n, exp.Query))
+    for node in list(nodes):
+        if isinstance(node, exp.Column) and not node.table and node.name in merged:
+            node.replace(merged[node.name].copy())
 
 
 class Group(Struct, frozen=True):
