@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
 from tables.iceberg.by_hand import summary
 from whyscan.reports.levels import rows_matched
 from whyscan.tables.iceberg.deletes import FILE_PATH_ID
+from whyscan.tree.zones import zone
 
 PARTITIONED = {"source-id": 1, "field-id": 1000, "name": "p", "transform": "identity"}
 POSITIONS, EQUALITY = 1, 2
@@ -129,6 +131,24 @@ def test_position_deletes_reach_files_of_their_own_commit_and_equality_deletes_d
     assert hidden(partitioned) == [(0, 4)]
     data(partitioned, "older", sequence=1, partition={"p": 1})
     assert hidden(partitioned) == [(0, 4), (0, None)]
+
+
+@pytest.mark.parametrize("content", [POSITIONS, EQUALITY])
+def test_plan_and_scan_apply_deletes_of_a_partition_that_was_promoted(partitioned, content):
+    data(partitioned, "a", partition={"p": 1})
+    data(partitioned, "b", partition={"p": 2})
+    partitioned.fields[0]["avro"] = "long"
+    deletes(
+        partitioned,
+        partitioned.file("d", rows=1, partition={"p": 1}, content=content, equality_ids=[2]),
+    )
+    snapshot = partitioned.commit().open()
+
+    files = snapshot.files([])
+    reading = snapshot.reading(files, pa.array([0, 1]), zone("UTC"))
+
+    assert [len(file.deletes) for file in reading.files] == [1, 0]
+    assert files.maybe_deleted.to_pylist() == ([1, 0] if content == POSITIONS else [None, 0])
 
 
 def test_equality_deletes_without_a_partition_apply_everywhere(partitioned):

@@ -1,4 +1,6 @@
-"""How many rows of each data file are deleted: an exact number, an upper limit, or unknown.
+"""Which delete files apply to which data files, and how many rows they delete.
+
+The number of deleted rows is exact, an upper limit, or unknown:
 
 | delete file | data files that it applies to | rows that it deletes |
 |---|---|---|
@@ -22,6 +24,7 @@ from whyscan.pruning.mask import keep, materialise, surely
 from whyscan.tables.counts import MOST
 from whyscan.tables.iceberg.entries import EQUALITY_DELETES, POSITION_DELETES
 from whyscan.tables.iceberg.manifests import lookup
+from whyscan.tree.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,18 +66,15 @@ def hidden(data: SequencedEntries, deletes: Sequence[DeleteFiles]) -> Hidden:
     count = data.entries.count
     surely, at_most = np.zeros(count, np.int64), np.zeros(count, np.int64)
     has_vector = unknown = np.zeros(count, np.bool_)
-    for delete_batch in deletes:
-        vectors = _by_path(data, delete_batch.vectors)
+    matched = [match(data, delete_batch) for delete_batch in deletes]
+    for matches in matched:
+        vectors, equality = matches.vectors.applied(), matches.equality.applied()
         is_applied = vectors.newest >= data.sequence
         surely += np.where(is_applied, vectors.rows, 0)
         has_vector = has_vector | is_applied
-        equality = _in_partition(data, delete_batch.equality, everywhere=True)
         unknown = unknown | (is_applied & (vectors.files > 1)) | (equality.newest > data.sequence)
-    for delete_batch in deletes:
-        for positions in (
-            _by_path(data, delete_batch.of_one_file),
-            _in_partition(data, delete_batch.positions),
-        ):
+    for matches in matched:
+        for positions in (matches.of_one_file.applied(), matches.positions.applied()):
             at_most += np.where(
                 (positions.newest >= data.sequence) & ~has_vector, positions.rows, 0
             )
@@ -138,59 +138,112 @@ class _Applied(Struct, frozen=True):
     rows: Numbers
 
 
-def _applied(deletes: SequencedEntries, key: Numbers, keys: int, of_data: Numbers) -> _Applied:
-    """Join by key: `of_data` is the key of each data file, -1 for a file without deletes."""
-    newest = np.full(keys + 1, _NEVER, np.int64)
-    files, rows = np.zeros(keys + 1, np.int64), np.zeros(keys + 1, np.int64)
-    counts = deletes.entries.counted("record_count").fill_null(MOST)
-    np.maximum.at(newest, key, deletes.sequence)
-    np.add.at(files, key, 1)
-    np.add.at(rows, key, counts.to_numpy(zero_copy_only=False))
-    return _Applied(newest[of_data], files[of_data], rows[of_data])
+class Match(Struct, frozen=True, dict=True):
+    """Which delete files are for which data files, whatever their age: those with the same key.
+
+    `keys` has the key of each delete file, `of_data` that of each data file, -1 for none. Keys are
+    numbers below `count`.
+    """
+
+    deletes: SequencedEntries
+    keys: Numbers
+    of_data: Numbers
+    count: int
+
+    def applied(self) -> _Applied:
+        newest = np.full(self.count + 1, _NEVER, np.int64)
+        files, rows = np.zeros(self.count + 1, np.int64), np.zeros(self.count + 1, np.int64)
+        counts = self.deletes.entries.counted("record_count").fill_null(MOST)
+        np.maximum.at(newest, self.keys, self.deletes.sequence)
+        np.add.at(files, self.keys, 1)
+        np.add.at(rows, self.keys, counts.to_numpy(zero_copy_only=False))
+        return _Applied(newest[self.of_data], files[self.of_data], rows[self.of_data])
+
+    @lazy
+    def _by_key(self) -> tuple[Numbers, Numbers]:
+        order = np.argsort(self.keys, kind="stable")
+        return order, self.keys[order]
+
+    def of(self, data_at: int, oldest: int) -> list[int]:
+        """The delete files for one data file whose sequence number is at least `oldest`."""
+        order, keys = self._by_key
+        key = int(self.of_data[data_at])
+        first, end = np.searchsorted(keys, (key, key + 1)) if key >= 0 else (0, 0)
+        return [at for at in order[first:end].tolist() if self.deletes.sequence[at] >= oldest]
 
 
-def _by_path(data: SequencedEntries, targeted: _Targeted) -> _Applied:
+class Matches(Struct, frozen=True):
+    """The delete files of one spec and the data files of a batch, for each way to apply."""
+
+    vectors: Match
+    of_one_file: Match
+    positions: Match
+    equality: Match
+
+    def of(self, data_at: int, sequence: int) -> tuple[list[int], list[int], list[int], list[int]]:
+        """The delete files for a data file with that sequence number, for each way to apply."""
+        return (
+            self.vectors.of(data_at, sequence),
+            self.of_one_file.of(data_at, sequence),
+            self.positions.of(data_at, sequence),
+            self.equality.of(data_at, sequence + 1),
+        )
+
+
+def match(data: SequencedEntries, deletes: DeleteFiles) -> Matches:
+    """Match the delete files of one spec with data files."""
+    return Matches(
+        _by_path(data, deletes.vectors),
+        _by_path(data, deletes.of_one_file),
+        _in_partition(data, deletes.positions),
+        _in_partition(data, deletes.equality, everywhere=True),
+    )
+
+
+def _by_path(data: SequencedEntries, targeted: _Targeted) -> Match:
     distinct = targeted.target.dictionary_encode()
     paths = data.entries.column("file_path").cast(pa.binary())
     of_data = pc.index_in(paths, value_set=distinct.dictionary).fill_null(-1)
-    return _applied(
+    return Match(
         targeted.deletes,
         distinct.indices.to_numpy(zero_copy_only=False),
-        len(distinct.dictionary),
         of_data.to_numpy(zero_copy_only=False),
+        len(distinct.dictionary),
     )
 
 
 def _in_partition(
     data: SequencedEntries, deletes: SequencedEntries, *, everywhere: bool = False
-) -> _Applied:
+) -> Match:
     """Match by spec and partition; if `everywhere`, unpartitioned deletes match all files."""
     count = data.entries.count
-    zeros = np.zeros(count, np.int64)
+    no_keys = np.zeros(deletes.entries.count, np.int64)
     spec = deletes.entries.spec
     if everywhere and not spec.is_partitioned:
-        return _applied(deletes, np.zeros(deletes.entries.count, np.int64), 1, zeros)
+        return Match(deletes, no_keys, np.zeros(count, np.int64), 1)
     if spec.id != data.entries.spec.id:
-        return _Applied(zeros + _NEVER, zeros, zeros)
-    key, of_data, keys = _keys(deletes.entries, data.entries)
-    return _applied(deletes, key, keys, of_data)
+        return Match(deletes, no_keys, np.full(count, -1), 1)
+    return Match(deletes, *_keys(deletes.entries, data.entries))
 
 
 def _keys(deletes: Entries, data: Entries) -> tuple[Numbers, Numbers, int]:
-    """Number the partitions of delete files and data files; one partition has one number in both.
-
-    The third result is how many numbers there are. A partition field whose values have different
-    types in both is not compared.
-    """
+    """The partition numbers of both. A field that one of them lacks is left out."""
     codes = np.zeros(deletes.count + data.count, np.int64)
     for field in deletes.spec.fields:
         delete_values, data_values = deletes.partition.get(field.id), data.partition.get(field.id)
-        if delete_values is None or data_values is None or delete_values.type != data_values.type:
+        if delete_values is None or data_values is None:
             continue
-        encoded = pa.concat_arrays([delete_values, data_values]).dictionary_encode(
-            null_encoding="encode"
-        )
+        values = pa.concat_arrays(_comparable(delete_values, data_values))
+        encoded = values.dictionary_encode(null_encoding="encode")
         codes = codes * (len(encoded.dictionary) + 1) + encoded.indices.to_numpy()
         _, codes = np.unique(codes, return_inverse=True)
     keys = int(codes.max(initial=0)) + 1
     return codes[: deletes.count], codes[deletes.count :], keys
+
+
+def _comparable(first: pa.Array, second: pa.Array) -> list[pa.Array]:
+    """Values of one type: a column may have been promoted between the files."""
+    if first.type == second.type:
+        return [first, second]
+    is_whole = all(pa.types.is_integer(values.type) for values in (first, second))
+    return [values.cast(pa.int64() if is_whole else pa.string()) for values in (first, second)]

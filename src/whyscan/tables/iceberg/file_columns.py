@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from datetime import time
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from whyscan.errors import TableError
 from whyscan.pruning.transforms import IdentityTransform
@@ -23,15 +23,16 @@ from whyscan.tables.file_columns import (
     struct_of,
 )
 from whyscan.tables.iceberg.defaults import default_value
+from whyscan.tables.iceberg.deletes import match
 from whyscan.tables.iceberg.partition_values import as_type
 from whyscan.tables.iceberg.schemas import type_of_field
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from whyscan.tables.file_columns import Deletes
-    from whyscan.tables.iceberg.deletes import DeleteFiles, SequencedEntries
-    from whyscan.tables.iceberg.metadata import Spec, TableMetadata
+    from whyscan.tables.iceberg.deletes import DeleteFiles, Match, Matches, SequencedEntries
+    from whyscan.tables.iceberg.metadata import TableMetadata
     from whyscan.tables.iceberg.metadata_location import Places
     from whyscan.tables.iceberg.schemas import IcebergColumn
     from whyscan.tables.storage.store import Store
@@ -107,119 +108,77 @@ def to_read_type(values: pa.Array, kind: pa.DataType) -> pa.Array:
     return values.cast(kind)
 
 
-class _Origin(Struct, frozen=True):
-    """The manifest entry of one data file: its sequence number, spec and partition values."""
+class _MatchedEntries(Struct, frozen=True):
+    """Entries of data files with the delete files for them."""
 
-    sequence: int
-    spec: Spec
-    partition: Mapping[int, Any]
+    data: SequencedEntries
+    matches: tuple[Matches, ...]
 
 
-class Manifested(Struct, frozen=True):
-    """The data files of some manifests, by recorded path."""
+class DataEntries(Struct, frozen=True):
+    """The manifest entries of data files by recorded path: their constants and their deletes."""
 
+    store: Store
+    places: Places
     leaves: Mapping[int, IcebergColumn]
-    origins: dict[str, _Origin] = field(default_factory=dict)
+    chains: Mapping[int, Chain]
+    deletes: Sequence[DeleteFiles]
+    by_path: dict[str, tuple[_MatchedEntries, int]] = field(default_factory=dict)
 
-    def add(self, sequenced: SequencedEntries) -> None:
-        entries = sequenced.entries
-        values = {number: array.to_pylist() for number, array in entries.partition.items()}
-        paths = entries.column("file_path").to_pylist()
-        for at, (path, sequence) in enumerate(zip(paths, sequenced.sequence.tolist(), strict=True)):
-            partition = {number: listed[at] for number, listed in values.items()}
-            self.origins[path] = _Origin(sequence, entries.spec, partition)
+    def add(self, data: SequencedEntries) -> None:
+        batch = _MatchedEntries(data, tuple(match(data, deletes) for deletes in self.deletes))
+        for at, path in enumerate(data.entries.column("file_path").to_pylist()):
+            self.by_path[path] = batch, at
 
-    def constants(self, path: str) -> dict[Path, pa.Scalar]:
+    def file(self, path: str, kind: str) -> DataFile:
+        """How to read a data file."""
+        constants, deletes = self._constants(path), tuple(self._deletes(path))
+        return replace(self._file(path, kind), constants=constants, deletes=deletes)
+
+    def _constants(self, path: str) -> dict[Path, pa.Scalar]:
         """The values of identity partition columns, for a file that does not contain them."""
-        origin = self.origins[path]
+        batch, at = self.by_path[path]
+        entries = batch.data.entries
         constants = {}
-        for partition_field in origin.spec.fields:
+        for partition_field in entries.spec.fields:
             source = self.leaves.get(partition_field.source)
             if (
                 isinstance(partition_field.transform, IdentityTransform)
                 and source
-                and partition_field.id in origin.partition
+                and partition_field.id in entries.partition
             ):
                 kind = result_type(source.type)
                 if kind is not None:
-                    recorded = _recorded(origin.partition[partition_field.id])
+                    recorded = entries.partition[partition_field.id].slice(at, 1)
                     constants[source.path] = to_read_type(as_type(recorded, source.type), kind)[0]
         return constants
 
-
-def _recorded(value: Any) -> pa.Array:
-    """One partition value in the Arrow type of its Avro type."""
-    match value:
-        case bool():
-            return pa.array([value], pa.bool_())
-        case int():
-            return pa.array([value], pa.int64())
-        case _:
-            return pa.array([value])
-
-
-class DeleteIndex(Struct, frozen=True):
-    """Delete files by the data files they apply to; tables/iceberg/deletes.py has the rules.
-
-    Each entry has the sequence number of its delete file.
-    """
-
-    vectors: dict[str, list[tuple[int, Deletes]]]
-    of_one_file: dict[str, list[tuple[int, Callable[[str], Deletes]]]]
-    positions: dict[tuple[int, str], list[tuple[int, Callable[[str], Deletes]]]]
-    equality: dict[tuple[int, str], list[tuple[int, Deletes]]]
-    everywhere: list[tuple[int, Deletes]]
-
-    def of(self, path: str, origin: _Origin) -> Iterator[Deletes]:
+    def _deletes(self, path: str) -> Iterator[Deletes]:
         """The deletes of a data file. A vector replaces position deletes."""
-        sequence = origin.sequence
-        vectors = [deletes for number, deletes in self.vectors.get(path, ()) if number >= sequence]
+        batch, at = self.by_path[path]
+        sequence = int(batch.data.sequence[at])
+        matched = [(matches, matches.of(at, sequence)) for matches in batch.matches]
+        vectors = [
+            self._vector(entry)
+            for matches, (vectors_at, _, _, _) in matched
+            for entry in _entries(matches.vectors, vectors_at)
+        ]
         if len(vectors) > 1:
             raise TableError(f"{path} has {len(vectors)} deletion vectors: one is allowed")
         yield from vectors
-        key = (origin.spec.id, key_of(origin.spec, origin.partition))
-        if not vectors:
-            for number, deletes_for in (
-                *self.of_one_file.get(path, ()),
-                *self.positions.get(key, ()),
-            ):
-                if number >= sequence:
-                    yield deletes_for(path)
-        for number, deletes in (*self.everywhere, *self.equality.get(key, ())):
-            if number > sequence:
-                yield deletes
+        for matches, (_, of_one_file, positions, equality) in matched:
+            if not vectors:
+                for entry in (
+                    *_entries(matches.of_one_file, of_one_file),
+                    *_entries(matches.positions, positions),
+                ):
+                    yield PositionDeletes(
+                        self._file(entry["file_path"], entry["file_format"]), path
+                    )
+            for entry in _entries(matches.equality, equality):
+                yield self._equality(entry)
 
-
-def key_of(spec: Spec, values: Mapping[int, Any]) -> str:
-    """The key of a partition as text, so that NaN is equal to NaN."""
-    return repr([values.get(partition_field.id) for partition_field in spec.fields])
-
-
-class Indexer(Struct, frozen=True):
-    """Builds the index of a snapshot's delete files."""
-
-    store: Store
-    places: Places
-    chains: Mapping[int, Chain]
-
-    def index(self, deletes: Sequence[DeleteFiles]) -> DeleteIndex:
-        index = DeleteIndex(
-            defaultdict(list), defaultdict(list), defaultdict(list), defaultdict(list), []
-        )
-        for delete_files in deletes:
-            for row, target in _targeted(delete_files.vectors):
-                index.vectors[target].append((row.sequence, self._vector(row)))
-            for row, target in _targeted(delete_files.of_one_file):
-                index.of_one_file[target].append((row.sequence, self._positions(row)))
-            for row in _rows(delete_files.positions):
-                index.positions[row.key].append((row.sequence, self._positions(row)))
-            is_partitioned = delete_files.equality.entries.spec.is_partitioned
-            for row in _rows(delete_files.equality):
-                entries = index.equality[row.key] if is_partitioned else index.everywhere
-                entries.append((row.sequence, self._equality(row)))
-        return index
-
-    def file(self, recorded: str, kind: str) -> DataFile:
+    def _file(self, recorded: str, kind: str) -> DataFile:
         place = self.places.below(recorded)
         if place is None:
             raise TableError(
@@ -228,53 +187,37 @@ class Indexer(Struct, frozen=True):
             )
         return DataFile(self.store, place, kind.lower())
 
-    def _vector(self, row: _Row) -> Deletes:
-        start, size = row.entry["content_offset"], row.entry["content_size_in_bytes"]
+    def _vector(self, entry: Mapping[str, Any]) -> Deletes:
+        start, size = entry["content_offset"], entry["content_size_in_bytes"]
         if start is None or size is None:
-            raise TableError(f"the deletion vector in {row.path} has no place in its file")
-        place = self.file(row.path, "puffin").path
+            raise TableError(
+                f"the deletion vector in {entry['file_path']} has no place in its file"
+            )
+        place = self._file(entry["file_path"], "puffin").path
         return VectorInFile(self.store, place, start, size - _AROUND)
 
-    def _positions(self, row: _Row) -> Callable[[str], Deletes]:
-        file = self.file(row.path, row.entry["file_format"])
-        return lambda target: PositionDeletes(file, target)
-
-    def _equality(self, row: _Row) -> Deletes:
-        numbers = row.entry["equality_ids"] or ()
+    def _equality(self, entry: Mapping[str, Any]) -> Deletes:
+        numbers = entry["equality_ids"] or ()
         missing = [number for number in numbers if number not in self.chains]
         if missing or not numbers:
             raise TableError(
-                f"the equality deletes in {row.path} compare columns that no schema has: {numbers}"
+                f"the equality deletes in {entry['file_path']} compare columns that no schema has: "
+                f"{numbers}"
             )
-        file = self.file(row.path, row.entry["file_format"])
+        file = self._file(entry["file_path"], entry["file_format"])
         return EqualityDeletes(file, tuple(self.chains[number] for number in numbers))
-
-
-class _Row(Struct, frozen=True):
-    """The entry of one delete file."""
-
-    path: str
-    sequence: int
-    key: tuple[int, str]
-    entry: Mapping[str, Any]
 
 
 _NAMES = ("file_path", "file_format", "content_offset", "content_size_in_bytes", "equality_ids")
 
 
-def _rows(sequenced: SequencedEntries) -> Iterator[_Row]:
-    entries = sequenced.entries
-    values = {number: array.to_pylist() for number, array in entries.partition.items()}
-    listed = entries.table.select(_NAMES).to_pylist()
-    for at, (entry, sequence) in enumerate(zip(listed, sequenced.sequence.tolist(), strict=True)):
-        partition = {number: column[at] for number, column in values.items()}
-        key = (entries.spec.id, key_of(entries.spec, partition))
-        yield _Row(entry["file_path"], sequence, key, entry)
-
-
-def _targeted(targeted: Any) -> Iterator[tuple[_Row, str]]:
-    targets = (target.decode() for target in targeted.target.to_pylist())
-    return zip(_rows(targeted.deletes), targets, strict=True)
+def _entries(match: Match, positions: Sequence[int]) -> list[dict[str, Any]]:
+    """The entries of the delete files at these positions."""
+    if not positions:
+        return []
+    entries = match.deletes.entries.table.select(_NAMES).take(pa.array(positions, pa.int64()))
+    listed: list[dict[str, Any]] = entries.to_pylist()
+    return listed
 
 
 def chains(metadata: TableMetadata, newest: Any) -> dict[int, Chain]:

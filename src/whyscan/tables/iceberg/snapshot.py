@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from whyscan.tables.iceberg.entries import Entries
-    from whyscan.tables.iceberg.file_columns import Manifested
     from whyscan.tables.iceberg.history import ChosenSnapshot
     from whyscan.tables.iceberg.metadata import SnapshotRecord, Spec, TableMetadata
     from whyscan.tables.iceberg.schemas import IcebergColumn
@@ -310,33 +309,25 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
         naming = self._file_columns.naming
         if not len(at):
             return FileReading(file_columns.columns(newest), (), naming)
-        chains = file_columns.chains(self.metadata, newest)
-        indexer = file_columns.Indexer(self.store, self.opened.places, chains)
-        index = indexer.index(self._deletes)
-        manifested = self._manifested(files, at)
-        formats = ["parquet"] * len(at) if files.formats is None else files.formats.take(at)
-        paths = files.paths.take(at).to_pylist()
-        data_files = (
-            replace(
-                indexer.file(path, str(kind)),
-                constants=manifested.constants(path),
-                deletes=tuple(index.of(path, manifested.origins[path])),
-            )
-            for path, kind in zip(paths, formats, strict=True)
+        entries = file_columns.DataEntries(
+            self.store,
+            self.opened.places,
+            self._leaves,
+            file_columns.chains(self.metadata, newest),
+            self._deletes,
         )
-        return FileReading(file_columns.columns(newest), tuple(data_files), naming)
-
-    def _manifested(self, files: Files, at: pa.Array) -> Manifested:
-        """Read the manifests of these files again, for fields that a plan does not need."""
-        from whyscan.tables.iceberg.file_columns import Manifested
-
+        # The manifests of these files are read again, for fields that a plan does not need.
         manifests = pc.unique(files.manifest.take(at)) if files.manifest is not None else None
         listed = self._data if manifests is None else self._data.take(manifests)
         sequences = listed["sequence_number"].combine_chunks()
-        manifested = Manifested(self._leaves)
-        for entries in self._reader.read(listed, ENTRY | SEQUENCED):
-            manifested.add(SequencedEntries(entries, sequence_numbers(entries, sequences, 0)))
-        return manifested
+        for batch in self._reader.read(listed, ENTRY | SEQUENCED):
+            entries.add(SequencedEntries(batch, sequence_numbers(batch, sequences, 0)))
+        formats = ["parquet"] * len(at) if files.formats is None else files.formats.take(at)
+        paths = files.paths.take(at).to_pylist()
+        data_files = (
+            entries.file(path, str(kind)) for path, kind in zip(paths, formats, strict=True)
+        )
+        return FileReading(file_columns.columns(newest), tuple(data_files), naming)
 
     def recording(self, column: Column) -> Recording:
         """The statistics of a column that the table's properties tell writers to record."""
