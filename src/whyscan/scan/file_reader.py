@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from whyscan.errors import CorruptFile
+from whyscan.errors import CorruptFile, TableError
 from whyscan.scan.columns_of_file import FileColumn, wanted_leaves
 from whyscan.scan.shaping import Shaper, Unshapeable
-from whyscan.scan.sources import OpenedFile, open_source
 from whyscan.tables.column_finder import Finder, ambiguous, finder
 from whyscan.tree.names import AmbiguousName
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from whyscan.scan.sources import Piece
+    from whyscan.scan.sources import OpenedFile, Piece
     from whyscan.tables.column_finder import Naming
     from whyscan.tables.file_columns import DataFile, ReadColumn
 
@@ -84,3 +83,22 @@ def open_file(file: DataFile, naming: Naming) -> FileReader:
     """Open a data file or a delete file."""
     source = open_source(file)
     return FileReader(file, naming, source, finder(source.columns, naming))
+
+
+def open_source(file: DataFile) -> OpenedFile:
+    """Open a data file by its format."""
+    match file.format:
+        case "parquet":
+            from whyscan.scan.parquet import ParquetSource
+
+            return ParquetSource(file)
+        case "orc":
+            from whyscan.scan.orc import OrcSource
+
+            return OrcSource(file)
+        case "avro":
+            from whyscan.scan.avro import AvroSource
+
+            return AvroSource(file)
+        case _:
+            raise TableError(f"{file.shown} is of the format {file.format}, which cannot be read")

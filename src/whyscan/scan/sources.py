@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pyarrow as pa
 from msgspec import Struct
 
-from whyscan.errors import CorruptFile, TableError, WhyscanError
+from whyscan.errors import CorruptFile, WhyscanError
 from whyscan.scan.ranges import RangeFile, missing
 
 if TYPE_CHECKING:
@@ -61,25 +61,6 @@ class OpenedFile(Protocol):
         ...
 
     def close(self) -> None: ...
-
-
-def open_source(file: DataFile) -> OpenedFile:
-    """Open a data file by its format."""
-    match file.format:
-        case "parquet":
-            from whyscan.scan.parquet import ParquetSource
-
-            return ParquetSource(file)
-        case "orc":
-            from whyscan.scan.orc import OrcSource
-
-            return OrcSource(file)
-        case "avro":
-            from whyscan.scan.avro import AvroSource
-
-            return AvroSource(file)
-        case _:
-            raise TableError(f"{file.shown} is of the format {file.format}, which cannot be read")
 
 
 def open_bytes(file: DataFile) -> Any:

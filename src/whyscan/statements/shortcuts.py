@@ -13,21 +13,18 @@ from msgspec import Struct
 from whyscan.planning.rows.answers import Answers, Function, MetadataAggregate, answers
 from whyscan.planning.rows.limit import Unproven, limited
 from whyscan.planning.rows.topk import SortKey, top
-from whyscan.statements.joins.edges import selects
+from whyscan.statements.joins.edges import one_scan, selects
 from whyscan.statements.joins.supply import literal_text
 from whyscan.statements.records import Origin
-from whyscan.statements.sql.relations import Select, Source, without_key
-from whyscan.statements.sql.table_names import Base
 from whyscan.tree.nodes import Column, Literal, columns_of
 from whyscan.tree.rendering import to_sql
-from whyscan.tree.rewrite import substituted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from whyscan.planning.plan.scan_plan import PlannedSnapshot
     from whyscan.statements.placement.placement import PlacedScan
-    from whyscan.statements.sql.relations import Query
+    from whyscan.statements.sql.relations import Query, Select, Source
     from whyscan.tree.nodes import Expression
 
 _FUNCTIONS = {function.value: function for function in Function}
@@ -109,35 +106,6 @@ def _answerable(
         else:
             aggregates.append(MetadataAggregate(function, argument))
     return Shortcut(select, source.key, aggregates=tuple(aggregates))
-
-
-def one_scan(
-    select: Select,
-) -> tuple[Source, Callable[[Expression], Expression | None]] | None:
-    """The only scan of a block, and a function that rewrites expressions of the block for it.
-
-    The rewritten expression has the table's column names. None where there is not exactly one scan.
-    """
-    if not isinstance(select.tree, Source) or select.nested or select.tree.barrier:
-        return None
-    if any(condition.fixed is not None for condition in select.where):
-        return None
-    source = select.tree
-    if isinstance(source.relation, Base):
-        return source, lambda e: substituted(e, without_key)
-    inner = source.relation
-    if not isinstance(inner, Select) or inner.barrier or inner.distinct or inner.groups is not None:
-        return None
-    below = None if inner.partitions or inner.qualify else one_scan(inner)
-    if below is None:
-        return None
-    outputs = {output.name: output.expression for output in inner.outputs}
-
-    def through(expression: Expression) -> Expression | None:
-        changed = substituted(expression, lambda c: outputs.get(c.path[1]))
-        return None if changed is None else below[1](changed)
-
-    return below[0], through
 
 
 def applies(shortcut: Shortcut, leaf: PlacedScan) -> bool:

@@ -23,12 +23,10 @@ from msgspec import Struct
 from sqlglot import exp
 
 from whyscan.errors import SyntaxProblem
+from whyscan.statements.sql.syntax import TARGET
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-TARGET = "target"
-"""The key of the mark on the table that a change writes."""
 
 
 class TargetFiles(Enum):

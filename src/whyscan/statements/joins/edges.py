@@ -5,12 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from whyscan.statements.records import Edge
-from whyscan.statements.sql.relations import Combined, Kind, Select, Source, joins, sources
+from whyscan.statements.sql.relations import (
+    Combined,
+    Kind,
+    Select,
+    Source,
+    joins,
+    sources,
+    without_key,
+)
 from whyscan.statements.sql.table_names import Base
 from whyscan.tree.nodes import Column, columns_of
+from whyscan.tree.rewrite import substituted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from whyscan.statements.sql.relations import Condition, Query
     from whyscan.tree.nodes import Expression, Path
@@ -93,6 +102,35 @@ def selects(query: Query) -> Iterator[Select]:
         pending += [nested.query for nested in node.nested]
         inner = [s.relation for s in sources(node.tree)]
         pending += [r for r in reversed(inner) if isinstance(r, Select | Combined)]
+
+
+def one_scan(
+    select: Select,
+) -> tuple[Source, Callable[[Expression], Expression | None]] | None:
+    """The only scan of a block, and a function that rewrites expressions of the block for it.
+
+    The rewritten expression has the table's column names. None where there is not exactly one scan.
+    """
+    if not isinstance(select.tree, Source) or select.nested or select.tree.barrier:
+        return None
+    if any(condition.fixed is not None for condition in select.where):
+        return None
+    source = select.tree
+    if isinstance(source.relation, Base):
+        return source, lambda e: substituted(e, without_key)
+    inner = source.relation
+    if not isinstance(inner, Select) or inner.barrier or inner.distinct or inner.groups is not None:
+        return None
+    below = None if inner.partitions or inner.qualify else one_scan(inner)
+    if below is None:
+        return None
+    outputs = {output.name: output.expression for output in inner.outputs}
+
+    def through(expression: Expression) -> Expression | None:
+        changed = substituted(expression, lambda c: outputs.get(c.path[1]))
+        return None if changed is None else below[1](changed)
+
+    return below[0], through
 
 
 def every_source(query: Query) -> Iterator[Source]:

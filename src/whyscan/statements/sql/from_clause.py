@@ -10,11 +10,11 @@ from msgspec.structs import replace
 from sqlglot import exp
 
 from whyscan.predicate.syntax.parse import conjuncts, unwrapped
-from whyscan.statements.changes.queries import TARGET
 from whyscan.statements.sql import clauses
 from whyscan.statements.sql.outputs import UNKNOWN, fields_of, pivoted, renamed
 from whyscan.statements.sql.relations import Join, Kind, Source
 from whyscan.statements.sql.scopes import Frame
+from whyscan.statements.sql.syntax import TARGET
 from whyscan.statements.sql.using_columns import same_columns
 from whyscan.statements.sql.using_joins import nested_joins
 from whyscan.tree.types import Field

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 _NEVER_CALLED = {TokenType.INSERT, TokenType.VALUES}
 """Keywords that stand before a parenthesis in statements, and are functions elsewhere."""
 
+TARGET = "target"
+"""The key of the mark on the table that a change writes."""
+
 STATEMENTS = (
     exp.Query,
     exp.Insert,
