@@ -4,7 +4,8 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,11 @@ LONGEST_FILE = 500
 
 def sources() -> list[Path]:
     return sorted(PACKAGE.rglob("*.py"))
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
 
 
 def part_of(module: tuple[str, ...]) -> str:
@@ -244,7 +250,7 @@ def test_every_function_fits_on_a_screen():
     lengths = {
         f"{path.relative_to(PACKAGE)}:{node.lineno} {node.name}": body_lines(node)
         for path in sources()
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for node in ast.walk(tree_of(path))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     }
 
@@ -319,7 +325,7 @@ def test_no_identifier_and_no_file_has_a_retired_word():
     names = [
         f"{path.relative_to(root)}:{line} {name}"
         for path in files
-        for line, name in identifiers(ast.parse(path.read_text("utf-8")))
+        for line, name in identifiers(tree_of(path))
         if has_a_retired_word(name)
     ]
     paths = {path.relative_to(root) for path in files}
@@ -358,7 +364,7 @@ def test_a_retired_word_may_be_a_verb_in_the_name_of_a_test(name, retired):
 def test_every_class_name_is_there_once():
     places: dict[str, list[str]] = {}
     for path in sources():
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
 
@@ -382,3 +388,226 @@ def test_every_file_that_the_architecture_names_exists():
     named = re.findall(r"`([\w/.*]+\.(?:py|md|j2|yml))`", GUIDE)
 
     assert [name for name in named if not any(any(f.glob(name)) for f in folders)] == []
+
+
+def doors() -> dict[tuple[str, ...], frozenset[str]]:
+    """By package what others may import from it: its `__all__`, as it is written."""
+    exports = {}
+    for path in PACKAGE.rglob("__init__.py"):
+        names: frozenset[str] = frozenset()
+        for node in tree_of(path).body:
+            match node:
+                case ast.Assign(targets=[ast.Name(id="__all__")], value=value):
+                    names = frozenset(ast.literal_eval(value))
+        exports[module_of(path)] = names | BEHIND_THE_API.get(module_of(path), frozenset())
+    return exports
+
+
+# What users import from here is its `__all__`; other packages import these modules, too.
+BEHIND_THE_API = {
+    ("whyscan", "spark"): frozenset({"pinned_tables", "planning", "reading", "stages", "tables"})
+}
+DOORS = doors()
+
+
+def through_doors(name: tuple[str, ...], importer: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """The packages that an import enters from outside, each with the name that it takes there."""
+    for end in range(1, len(name)):
+        if name[:end] in DOORS and importer[:end] != name[:end]:
+            yield name[: end + 1]
+
+
+def imports_past_doors(source: str, module: tuple[str, ...], *, is_package: bool) -> list[str]:
+    package = module if is_package else module[:-1]
+    return [
+        f"{'.'.join(module)}:{line} imports {entered[-1]}, which is not in `__all__` of"
+        f" {'.'.join(entered[:-1])}"
+        for line, name in imported(ast.parse(source), package)
+        for entered in through_doors(name, module)
+        if entered[-1] not in DOORS[entered[:-1]]
+    ]
+
+
+def test_other_packages_import_only_what_a_package_exports():
+    wrong = [
+        complaint
+        for path in sources()
+        for complaint in imports_past_doors(
+            path.read_text("utf-8"), module_of(path), is_package=path.name == "__init__.py"
+        )
+    ]
+
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("module", "source", "wrong"),
+    [
+        ("whyscan.scan.rows", "from whyscan.pruning.functions import apply", False),
+        ("whyscan.scan.rows", "from whyscan.pruning import mask", False),
+        ("whyscan.pruning.functions.rules", "from whyscan.pruning.functions import table", False),
+        ("whyscan.scan.rows", "from whyscan.pruning.functions import table", True),
+        ("whyscan.scan.rows", "from whyscan.tables.delta.log import LOG", True),
+        ("whyscan.scan.rows", "def f():\n    import whyscan.tables.delta.log", True),
+    ],
+)
+def test_an_import_past_a_door_is_noticed(module, source, wrong):
+    complaints = imports_past_doors(source, tuple(module.split(".")), is_package=False)
+
+    assert bool(complaints) is wrong, complaints
+
+
+def test_every_module_that_a_package_exports_is_imported_by_another():
+    used = {
+        entered
+        for path in sources()
+        for _, name in imported(
+            tree_of(path),
+            module_of(path) if path.name == "__init__.py" else module_of(path)[:-1],
+        )
+        for entered in through_doors(name, module_of(path))
+    }
+    exported = {
+        (*package, name)
+        for package, names in DOORS.items()
+        for name in names
+        if package != ("whyscan",)
+    }
+    modules = {module_of(path) for path in sources()}
+
+    assert {".".join(name) for name in (exported & modules) - used} == set()
+
+
+# Parts of one package that import each other, and why they may. Types do not count.
+CIRCLES = {
+    "planning: plan, why": "blocks whose members differ in their reasons are looked into",
+    "planning.plan: blockwise, judgement": "a judgement by blocks is made of those of each block",
+    "planning.plan: file_scans, planner, scan_plan": "a plan makes its evidence and its scans late",
+    "reports: pages, rendering, report, stats": "a report is written in the formats behind it",
+    "spark.stages.audit: executor, lines, page, phrases, report, totals, view": "likewise",
+    "spark.stages.inventory: report, view": "likewise",
+    "spark.stages.verify: result, view": "likewise",
+    "statements: records, reports": "likewise",
+    "statements.changes: merge, queries": "MERGE is one of the changes",
+}
+
+
+def run_time_imports(path: Path) -> Iterator[tuple[str, ...]]:
+    """Every import that runs, be it late; those for types alone do not."""
+    tree = ast.parse(path.read_text("utf-8"))
+    for node in ast.walk(tree):
+        match node:
+            case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+                node.body = []
+    package = module_of(path) if path.name == "__init__.py" else module_of(path)[:-1]
+    for _, name in imported(tree, package):
+        yield name
+
+
+def parts_that_import_each_other(edges: Iterable[tuple[str, str]]) -> list[str]:
+    """The groups of names of which each leads to each, as text."""
+    reached: dict[str, set[str]] = {}
+    for start, end in edges:
+        reached.setdefault(start, set()).add(end)
+    grown = True
+    while grown:
+        before = sum(map(len, reached.values()))
+        for ends in reached.values():
+            ends |= {far for end in ends for far in reached.get(end, ())}
+        grown = sum(map(len, reached.values())) > before
+    groups = {
+        frozenset(other for other in ends if name in reached.get(other, ()))
+        for name, ends in reached.items()
+        if name in ends
+    }
+    return sorted(", ".join(sorted(group)) for group in groups)
+
+
+def test_the_parts_of_a_package_import_each_other_only_where_it_says_why():
+    edges: dict[tuple[str, ...], set[tuple[str, str]]] = {}
+    for path in sources():
+        importer = module_of(path)
+        for name in run_time_imports(path):
+            for end in range(2, min(len(importer), len(name))):
+                package, start, target = name[:end], importer[end], name[end]
+                if importer[:end] == package and package in DOORS and start != target:
+                    edges.setdefault(package, set()).add((start, target))
+
+    circles = {
+        f"{'.'.join(package[1:])}: {group}"
+        for package, pairs in edges.items()
+        for group in parts_that_import_each_other(pairs)
+    }
+    assert circles == set(CIRCLES)
+
+
+@pytest.mark.parametrize(
+    ("edges", "groups"),
+    [
+        ([("a", "b"), ("b", "c")], []),
+        ([("a", "b"), ("b", "a"), ("b", "c")], ["a, b"]),
+        ([("a", "b"), ("b", "c"), ("c", "a"), ("d", "e"), ("e", "d")], ["a, b, c", "d, e"]),
+    ],
+)
+def test_circles_are_found_by_their_members(edges, groups):
+    assert parts_that_import_each_other(edges) == groups
+
+
+FORMATS = frozenset({"delta", "deltalake", "hive", "iceberg"})
+# Where the name of a format may stand outside of `tables/`.
+NAMES_FORMATS = {
+    "demo": "it writes a lake of all formats",
+    "spark": "Spark's settings, plans and logs name the format of a table",
+    "planning/why/engine_words.py": "an engine is named by the format that it reads",
+    "reports/diff/view.py": "a delta is a difference there",
+    "statement.py": "Delta counts versions, Iceberg names snapshots",
+}
+
+
+def test_only_the_readers_of_tables_name_formats():
+    places = {
+        path.relative_to(PACKAGE)
+        for path in sources()
+        for name in (path.stem, *(n for _, n in identifiers(tree_of(path))))
+        if FORMATS & words_of(name)
+    }
+    elsewhere = {path for path in places if path.parts[0] != "tables"}
+    excused = {path for path in elsewhere if {path.parts[0], path.as_posix()} & set(NAMES_FORMATS)}
+    reasons = {part for path in excused for part in (path.parts[0], path.as_posix())}
+
+    assert sorted(map(str, elsewhere - excused)) == []
+    assert set(NAMES_FORMATS) - reasons == set(), "no name of a format is there any more"
+
+
+# Assets that stand in the pages of two modules.
+SHARED_ASSETS = frozenset({"grid.js", "numbers.js", "stats.css"})
+
+
+def test_every_asset_is_read_by_one_module_or_by_templates():
+    assets = [
+        path
+        for path in PACKAGE.rglob("*")
+        if path.suffix in {".css", ".html", ".j2", ".js"} and path.is_file()
+    ]
+    templates = {path: path.read_text("utf-8") for path in assets if path.suffix == ".j2"}
+    texts = {
+        path: {
+            node.value
+            for node in ast.walk(tree_of(path))
+            if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        }
+        for path in sources()
+    }
+    owners = {
+        asset.name: [str(path.relative_to(PACKAGE)) for path in texts if asset.name in texts[path]]
+        for asset in assets
+    }
+    included = {
+        asset.name
+        for asset in assets
+        for other, text in templates.items()
+        if other != asset and f'"{asset.name}"' in text
+    }
+
+    assert [name for name in owners if not owners[name] and name not in included] == []
+    assert {name for name, readers in owners.items() if len(readers) > 1} == SHARED_ASSETS

@@ -2,4 +2,16 @@
 
 from whyscan.scan.reader import read, schema
 
-__all__ = ["read", "schema"]
+__all__ = [
+    "columns_of_file",
+    "deletes",
+    "file_reader",
+    "plan_portions",
+    "projection",
+    "read",
+    "reader",
+    "rows",
+    "schema",
+    "shaping",
+    "sources",
+]

@@ -7,6 +7,26 @@ from typing import TYPE_CHECKING, Any
 from whyscan.errors import TableError, UsageError
 from whyscan.tables.parts import FETCHED_WHOLE
 
+__all__ = [
+    "avro",
+    "bounded_cache",
+    "budget",
+    "cached_snapshot",
+    "catalogs",
+    "column_finder",
+    "duckdb_engine",
+    "file_columns",
+    "iceberg",
+    "identity",
+    "open_snapshot",
+    "parquet",
+    "parts",
+    "sizes",
+    "snapshot",
+    "storage",
+    "time_travel",
+]
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 

@@ -10,4 +10,4 @@ from whyscan.pruning.domains.ranges import ValueRange
 from whyscan.pruning.domains.satisfying import where_true
 from whyscan.pruning.domains.together import may_satisfy_together
 
-__all__ = ["Domain", "ValueRange", "may_satisfy_together", "where_true"]
+__all__ = ["Domain", "ValueRange", "may_satisfy_together", "ranges", "where_true"]

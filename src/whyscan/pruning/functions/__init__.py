@@ -26,7 +26,20 @@ if TYPE_CHECKING:
     from whyscan.pruning.functions.function import ScalarFunction
     from whyscan.tree.nodes import Arithmetic, Call, Cast
 
-__all__ = ["FUNCTIONS", "Zone", "apply", "arithmetic", "cast", "coalesced", "like"]
+__all__ = [
+    "FUNCTIONS",
+    "Zone",
+    "apply",
+    "arithmetic",
+    "cast",
+    "coalesced",
+    "folding",
+    "function",
+    "like",
+    "rules",
+    "text",
+    "time",
+]
 
 # Spark tests other operations for NULL: it evaluates them and so raises their error.
 _NEVER_NULL = {Operation.ADD, Operation.SUBTRACT, Operation.MULTIPLY}

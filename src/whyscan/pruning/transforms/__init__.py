@@ -53,5 +53,6 @@ __all__ = [
     "preimage",
     "result_type",
     "supports",
+    "transform",
     "transform_interval",
 ]

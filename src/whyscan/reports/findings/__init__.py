@@ -22,7 +22,19 @@ from whyscan.reports.findings.statistics import statistics
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["UNITS", "Code", "Effect", "Facts", "Finding", "Severity", "findings", "in_order"]
+__all__ = [
+    "UNITS",
+    "Code",
+    "Effect",
+    "Facts",
+    "Finding",
+    "Severity",
+    "findings",
+    "in_order",
+    "layout",
+    "pruning",
+    "statistics",
+]
 
 FAMILIES = (pruning, partitions, statistics, conditions, layout)
 

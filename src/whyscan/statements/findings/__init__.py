@@ -21,6 +21,8 @@ from whyscan.statements.findings.outer_joins import outer_joins
 from whyscan.statements.findings.repeats import repeats
 from whyscan.statements.findings.wrapped_keys import wrapped_keys
 
+__all__ = ["findings", "united"]
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -1,1 +1,3 @@
 """Decides which condition filters which scan."""
+
+__all__ = ["facts", "placement"]

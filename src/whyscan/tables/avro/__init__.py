@@ -1,1 +1,3 @@
 """Avro containers: their headers and blocks, inflated within the memory limit."""
+
+__all__ = ["containers"]

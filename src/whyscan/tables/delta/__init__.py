@@ -2,4 +2,4 @@
 
 from whyscan.tables.delta.snapshot import DeltaSnapshot, is_delta, open_delta
 
-__all__ = ["DeltaSnapshot", "is_delta", "open_delta"]
+__all__ = ["DeltaSnapshot", "is_delta", "open_delta", "snapshot"]

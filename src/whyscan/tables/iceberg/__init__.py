@@ -2,4 +2,4 @@
 
 from whyscan.tables.iceberg.opening import open_iceberg
 
-__all__ = ["open_iceberg"]
+__all__ = ["metadata", "metadata_location", "open_iceberg", "opening", "snapshot"]

@@ -1,1 +1,16 @@
 """Parquet: Hive tables and plain files, whose statistics are in their footers."""
+
+__all__ = [
+    "calendars",
+    "data_files",
+    "file_columns",
+    "footers",
+    "metadata",
+    "metadata_columns",
+    "paths",
+    "schemas",
+    "snapshot",
+    "statistics",
+    "thrift",
+    "type_names",
+]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from whyscan.spark.tables import NamedTable
     from whyscan.tables.snapshot import Snapshot
 
-__all__ = ["Verification", "verify", "verify_workload"]
+__all__ = ["Verification", "engines", "verify", "verify_workload"]
 
 
 class TableWithSnapshot(Protocol):

@@ -3,4 +3,16 @@
 from whyscan.spark.stages.workload.query import ActualScan, Query, Unparsed, Workload, shape_of
 from whyscan.spark.stages.workload.reading import read_workload
 
-__all__ = ["ActualScan", "Query", "Unparsed", "Workload", "read_workload", "shape_of"]
+__all__ = [
+    "ActualScan",
+    "Query",
+    "Unparsed",
+    "Workload",
+    "frames",
+    "logs",
+    "query",
+    "read_workload",
+    "reading",
+    "scans",
+    "shape_of",
+]
