@@ -294,7 +294,7 @@ def columns_of(expression: Expression) -> tuple[Column, ...]:
     return tuple(dict.fromkeys(n for n in walk(expression) if isinstance(n, Column)))
 
 
-class Conjunct(Struct, frozen=True, eq=False):
+class Conjunct(Struct, frozen=True, eq=False, dict=True):
     """One top-level AND fragment of a predicate. `sql` is its text in the user's dialect.
 
     `from_join`: the condition is not in the query; its values come from the other side of a join.
@@ -303,6 +303,16 @@ class Conjunct(Struct, frozen=True, eq=False):
     expression: Expression
     sql: str
     from_join: bool = False
+
+    @lazy
+    def columns(self) -> tuple[Column, ...]:
+        """The distinct columns in order of appearance."""
+        return columns_of(self.expression)
+
+    @lazy
+    def paths(self) -> frozenset[Path]:
+        """The paths of the columns."""
+        return frozenset(column.path for column in self.columns)
 
 
 class Predicate(Struct, frozen=True, eq=False, dict=True):

@@ -44,7 +44,7 @@ class Residuals:
     """The residual of each file: the conjuncts that are not `all` for it."""
 
     def __init__(self, predicate: Predicate, evidence: Evidence) -> None:
-        self._conjuncts = [conjunct.sql for conjunct in predicate.conjuncts]
+        self._predicate = predicate
         self._kept = evidence.judgement.kept
         self._open = [~every for every in evidence.judgement.conjunct_every]
 
@@ -59,7 +59,8 @@ class Residuals:
     @lazy
     def _texts(self) -> list[str | None]:
         _, first = np.unique(self._pattern, return_index=True)
-        return [self._text([bool(is_open[at]) for is_open in self._open]) for at in first]
+        lefts = ([bool(is_open[at]) for is_open in self._open] for at in first)
+        return [residual_of(self._predicate, left) for left in lefts]
 
     def of(self, index: int) -> str | None:
         """The residual of one file; None where all its rows match."""
@@ -77,17 +78,11 @@ class Residuals:
         """One boolean per conjunct: some kept file must still check it."""
         return tuple(bool((is_open & self._kept).any()) for is_open in self._open)
 
-    def _text(self, left: Sequence[bool]) -> str | None:
-        return _of_those(self._conjuncts, left)
-
 
 def residual_of(predicate: Predicate, left: Sequence[bool]) -> str | None:
     """The conjuncts that are left to check, as text; None where none is left."""
-    return _of_those([conjunct.sql for conjunct in predicate.conjuncts], left)
-
-
-def _of_those(conjuncts: Sequence[str], left: Sequence[bool]) -> str | None:
-    return joined([sql for sql, is_left in zip(conjuncts, left, strict=True) if is_left])
+    pairs = zip(predicate.conjuncts, left, strict=True)
+    return joined([conjunct.sql for conjunct, is_left in pairs if is_left])
 
 
 def joined(conjuncts: Sequence[str]) -> str | None:

@@ -16,7 +16,6 @@ from msgspec.structs import replace
 from whyscan.pruning.evaluate import conjoin, evaluate
 from whyscan.pruning.truth import Truth, fixed, matches_all
 from whyscan.tree.lazy import lazy
-from whyscan.tree.nodes import columns_of
 from whyscan.tree.types import FloatType
 
 if TYPE_CHECKING:
@@ -193,11 +192,10 @@ class Evaluation(Struct, frozen=True):
         Only conjuncts that name one of them are evaluated again, and those that name a float: an
         evaluation without NaN is not an evaluation with NaN.
         """
-        named = (columns_of(conjunct.expression) for conjunct in self.predicate.conjuncts)
         unchanged = {
             at: self.each[at]
-            for at, columns in enumerate(named)
-            if not any(c.path in paths or isinstance(c.type, FloatType) for c in columns)
+            for at, conjunct in enumerate(self.predicate.conjuncts)
+            if not any(c.path in paths or isinstance(c.type, FloatType) for c in conjunct.columns)
         }
         decided = UNDECIDED if self.containers.buckets else unchanged
         return Evaluation.of(self.predicate, containers, self.zone, decided)

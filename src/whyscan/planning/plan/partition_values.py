@@ -50,7 +50,7 @@ def truths_of_points(predicate: Predicate, containers: Containers, zone: Zone) -
     """The truth, file by file, of the conjuncts whose columns have one value in each file."""
     truths: dict[int, Truth] = {}
     for position, conjunct in enumerate(predicate.conjuncts):
-        columns = columns_of(conjunct.expression)
+        columns = conjunct.columns
         if columns and all(_is_a_point(column, containers) for column in columns):
             truths[position] = evaluate(conjunct.expression, containers, zone)
     return truths

@@ -27,7 +27,6 @@ from whyscan.planning.plan.judgement import (
 )
 from whyscan.planning.plan.partition_values import decide, spread, truths_of_points
 from whyscan.planning.plan.scan_plan import Depth, Options, ScanPlan, ScanPlanSummary
-from whyscan.tree.nodes import columns_of
 from whyscan.tree.zones import zone
 
 if TYPE_CHECKING:
@@ -269,9 +268,9 @@ def left_closed(depth: Depth, survivors: int) -> str | None:
 
 def _unmeasured(point_truths: Decided, predicate: Predicate, containers: Containers) -> Decided:
     """The truths of those conjuncts that name no column with statistics."""
-    named = (columns_of(conjunct.expression) for conjunct in predicate.conjuncts)
-    measured = [any(c.path in containers.statistics for c in columns) for columns in named]
-    return {at: truth for at, truth in point_truths.items() if not measured[at]}
+    measured = containers.statistics.keys()
+    conjuncts = predicate.conjuncts
+    return {at: t for at, t in point_truths.items() if not conjuncts[at].paths & measured}
 
 
 def _with_rows(files: Files, groups: RowGroups) -> Files:

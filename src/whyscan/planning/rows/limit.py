@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial, reduce
-from operator import add
+from operator import add, attrgetter
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -83,10 +83,11 @@ class CutParts(Struct, frozen=True, eq=False, dict=True):
 
     @lazy
     def summary(self) -> ScanPlanSummary:
-        return reduce(add, self.each(_summary))
+        summaries: Sequence[ScanPlanSummary] = self.each(attrgetter("summary"))
+        return reduce(add, summaries)
 
     def __iter__(self) -> Iterator[FileScan]:
-        for some in self.each(_files):
+        for some in self.each(attrgetter("files")):
             yield from some
 
 
@@ -98,14 +99,6 @@ def _question_cut_with(
     plan: ScanPlan, pair: tuple[LimitedPart, G], question: Callable[[ScanPlan, G], T]
 ) -> T:
     return question(_cut(plan, pair[0]), pair[1])
-
-
-def _summary(plan: ScanPlan) -> ScanPlanSummary:
-    return plan.summary
-
-
-def _files(plan: ScanPlan) -> tuple[FileScan, ...]:
-    return plan.files
 
 
 def limited(plan: PlannedSnapshot, rows: int, offset: int = 0) -> PlannedSnapshot | Unproven:

@@ -18,7 +18,6 @@ from whyscan.planning.plan.judgement import UNDECIDED
 from whyscan.planning.plan.planner import plus, total, totals_of
 from whyscan.planning.plan.replan import Metadata, kept
 from whyscan.planning.why.probes import can_exclude
-from whyscan.tree.nodes import columns_of
 
 if TYPE_CHECKING:
     from whyscan.planning.plan.evidence import Evidence
@@ -82,8 +81,7 @@ def _settled(conjunct: Conjunct, plan: ScanPlan) -> bool:
 
     The conjunct names only partition columns, or no statistic could ever exclude it.
     """
-    partition = plan.counted.files.containers.partition.keys()
-    named = {column.path for column in columns_of(conjunct.expression)}
+    partition, named = plan.counted.files.containers.partition.keys(), conjunct.paths
     return named <= partition or not can_exclude(conjunct.expression, named, plan.zone)
 
 
@@ -152,19 +150,15 @@ def overlap(plan: ScanPlan, *, partitions_stay: bool) -> MechanismOverlap:
     by_partition = ~evidence.by_partition.kept
     kept = evidence.before_limit.judgement.kept if partitions_stay else _kept_by_statistics(plan)
     by_statistics = ~kept
-    closed = _closed_by_partition(evidence)
+    closed = NOTHING
+    if evidence.closed_files:
+        closed = Share(evidence.closed_files, None, evidence.closed_rows, at_least=False)
     unread = closed.files > 0 or not evidence.described.all()
     return MechanismOverlap(
         share(evidence, by_partition, at_least=False) + closed,
         share(evidence, by_statistics, at_least=unread),
         share(evidence, by_partition & by_statistics, at_least=unread),
     )
-
-
-def _closed_by_partition(evidence: Evidence) -> Share:
-    if not evidence.closed_files:
-        return NOTHING
-    return Share(evidence.closed_files, None, evidence.closed_rows, at_least=False)
 
 
 def _kept_by_statistics(plan: ScanPlan) -> Flags:

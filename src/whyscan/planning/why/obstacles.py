@@ -91,16 +91,17 @@ class Survivors(Struct, frozen=True):
     def count(self) -> int:
         return len(self.at)
 
-    @property
-    def conjuncts(self) -> tuple[Conjunct, ...]:
-        return self.plan.predicate.conjuncts
-
     def first_open(self) -> npt.NDArray[np.int16]:
         """The position of the first conjunct that is left to check, -1 where no conjunct is."""
         positions = np.full(self.count, -1, np.int16)
-        for position in reversed(range(len(self.left))):
-            positions[self.left[position]] = position
+        for position, _, left in self.open_conjuncts():
+            positions[left] = position
         return positions
+
+    def open_conjuncts(self) -> Iterator[tuple[int, Conjunct, Flags]]:
+        """The last conjunct first: its position, and the containers in which it must be checked."""
+        for position in reversed(range(len(self.left))):
+            yield position, self.plan.predicate.conjuncts[position], self.left[position]
 
     def flags(self, mask: Mask) -> Flags:
         return flags(mask, self.count)
@@ -120,13 +121,9 @@ def obstacles(survivors: Survivors, interpreted: Sequence[bool]) -> Iterator[Obs
         return
     yield from _deleted(survivors)
     yield from _unread(survivors, interpreted)
-    for position in reversed(range(len(interpreted))):
+    for position, conjunct, left in survivors.open_conjuncts():
         if interpreted[position] and position not in survivors.plan.counted.decided:
-            yield (
-                Reason.NO_STATISTICS,
-                position,
-                survivors.left[position] & _blind(survivors, position),
-            )
+            yield Reason.NO_STATISTICS, position, left & _blind(survivors, conjunct)
     yield from _hashed(survivors)
     yield from _under_old_specs(survivors)
     yield from _truncated(survivors)
@@ -139,9 +136,9 @@ def obstacles(survivors: Survivors, interpreted: Sequence[bool]) -> Iterator[Obs
 def unchecked(survivors: Survivors, interpreted: Sequence[bool]) -> Flags:
     """The containers that are kept without a check: no open conjunct has any metadata."""
     unchecked = ~survivors.every
-    for position, left in enumerate(survivors.left):
+    for position, conjunct, left in survivors.open_conjuncts():
         if interpreted[position] and position not in survivors.plan.counted.decided:
-            unchecked &= ~left | _blind(survivors, position)
+            unchecked &= ~left | _blind(survivors, conjunct)
     return unchecked
 
 
@@ -155,9 +152,9 @@ def is_described(interval: Interval) -> Mask:
     return either(has_value(interval.lower), has_value(interval.upper), opposite(interval.value))
 
 
-def _blind(survivors: Survivors, position: int) -> Flags:
+def _blind(survivors: Survivors, conjunct: Conjunct) -> Flags:
     """The containers in which a column that the conjunct compares has no bounds."""
-    columns = _columns_by_value(survivors.conjuncts[position].expression)
+    columns = _columns_by_value(conjunct.expression)
     return survivors.flags(
         any_of(opposite(bounded(column, survivors.containers)) for column in columns)
     )
@@ -185,21 +182,16 @@ def _deleted(survivors: Survivors) -> Iterator[Obstacle]:
     if not loose.any():
         return
     measured = survivors.containers.statistics.keys()
-    for position in reversed(range(len(survivors.left))):
-        named = {column.path for column in columns_of(survivors.conjuncts[position].expression)}
-        if named & measured:
-            yield (
-                Reason.DELETE_VECTOR_LOOSE,
-                position,
-                survivors.left[position] & loose[survivors.files],
-            )
+    for position, conjunct, left in survivors.open_conjuncts():
+        if conjunct.paths & measured:
+            yield Reason.DELETE_VECTOR_LOOSE, position, left & loose[survivors.files]
 
 
 def _unread(survivors: Survivors, interpreted: Sequence[bool]) -> Iterator[Obstacle]:
     """Conjuncts without a rule, and columns with bounds below a function that loses the bounds."""
     obstacles: list[Obstacle] = []
-    for position in reversed(range(len(interpreted))):
-        expression, left = survivors.conjuncts[position].expression, survivors.left[position]
+    for position, conjunct, left in survivors.open_conjuncts():
+        expression = conjunct.expression
         # A conjunct that was run on partition values is open only where it could not be run.
         if position in survivors.plan.counted.decided or not interpreted[position]:
             obstacles.append((_why_unread(expression), position, left))
@@ -269,11 +261,11 @@ def _hashed(survivors: Survivors) -> Iterator[Obstacle]:
     hashed: dict[Path, Mask] = {}
     for bucket in survivors.containers.buckets:
         hashed[bucket.source] = either(hashed.get(bucket.source, False), has_value(bucket.lower))
-    for position in reversed(range(len(survivors.left))):
-        ranges = columns_compared_by_range(survivors.conjuncts[position].expression) & hashed.keys()
+    for position, conjunct, left in survivors.open_conjuncts():
+        ranges = columns_compared_by_range(conjunct.expression) & hashed.keys()
         if ranges:
             mask = any_of(hashed[path] for path in ranges)
-            yield Reason.TRANSFORM_LOSSY, position, survivors.left[position] & survivors.flags(mask)
+            yield Reason.TRANSFORM_LOSSY, position, left & survivors.flags(mask)
 
 
 def columns_compared_by_range(expression: Expression) -> set[Path]:
@@ -294,12 +286,10 @@ def _under_old_specs(survivors: Survivors) -> Iterator[Obstacle]:
     if current is None or of_files is None or len(specs) == 1:
         return
     numbers = of_files.to_numpy(zero_copy_only=False)[survivors.files]
-    for position in reversed(range(len(survivors.left))):
-        named = {column.path for column in columns_of(survivors.conjuncts[position].expression)}
-        lacking = [s.id for s in specs if named & (current.sources - s.sources)]
+    for position, conjunct, left in survivors.open_conjuncts():
+        lacking = [s.id for s in specs if conjunct.paths & (current.sources - s.sources)]
         if lacking:
-            old = np.isin(numbers, lacking)
-            yield Reason.OLD_SPEC, position, survivors.left[position] & old
+            yield Reason.OLD_SPEC, position, left & np.isin(numbers, lacking)
 
 
 def _truncated(survivors: Survivors) -> Iterator[Obstacle]:
@@ -346,8 +336,5 @@ def _settled(survivors: Survivors, imagined: Containers) -> tuple[Flags, Flags]:
 
 def _names(survivors: Survivors, paths: Collection[Path]) -> int:
     """The position of the first conjunct that names one of the columns."""
-    return next(
-        i
-        for i, conjunct in enumerate(survivors.conjuncts)
-        if any(column.path in paths for column in columns_of(conjunct.expression))
-    )
+    conjuncts = survivors.plan.predicate.conjuncts
+    return next(i for i, conjunct in enumerate(conjuncts) if not conjunct.paths.isdisjoint(paths))
