@@ -81,9 +81,9 @@ def test_rows_that_equal_deleted_ones_are_gone(spark, tmp_path):
     assert difference(read(spark, f"{tmp_path}/t").toArrow(), expected) == ""
 
 
-def load(spark, where, **options):
+def load(spark, place, **options):
     register(spark)
-    return spark.read.format("whyscan").options(**options).load(str(where))
+    return spark.read.format("whyscan").options(**options).load(str(place))
 
 
 @pytest.mark.parametrize("name", ["plain", "deleted", "hive", "evolved"])
@@ -187,6 +187,17 @@ def test_a_table_and_a_view_of_sql(spark, tables):
     assert [row.id for row in rows] == [1, 2]
 
 
+def test_where_and_select_are_other_names_of_predicate_and_columns(spark, tables):
+    place = tables["plain"][0]
+    by_first_name = load(spark, place, predicate="id = 5", columns="name")
+
+    reader = spark.read.format("whyscan").option("where", "id = 5").option("select", "name")
+    by_second_name = reader.load(str(place))
+
+    assert by_second_name.columns == ["name"]
+    assert by_second_name.collect() == by_first_name.collect()
+
+
 def test_a_schema_of_ones_own_names_the_columns(spark, tables):
     reader = spark.read.format("whyscan").option("predicate", "id = 5")
     where = str(tables["plain"][0])
@@ -203,6 +214,8 @@ def test_a_schema_of_ones_own_names_the_columns(spark, tables):
         ({"predicate": "id <"}, "SyntaxProblem: "),
         ({"columns": "id,zz"}, "UnknownColumn: unknown column 'zz'"),
         ({"predicates": "id = 1"}, "UsageError: unknown option 'predicates' (one of path"),
+        ({"predicate": "id = 1", "where": "id = 1"}, "UsageError: predicate and where are one"),
+        ({"columns": "[id"}, "UsageError: the option columns is no JSON list: '[id'"),
         ({"version": "x"}, "UsageError: the option version is no number: 'x'"),
         ({"version": "99"}, "Error: "),
     ],

@@ -62,6 +62,8 @@ _OPTIONS = (
     "partition_bytes",
     "min_partitions",
 )
+_SECOND_NAMES = {"where": "predicate", "select": "columns"}
+"""The names of the Python functions and of the command line."""
 
 
 class SourcePlan(Struct, frozen=True):
@@ -159,10 +161,11 @@ class LoadOptions(Struct, frozen=True):
     @classmethod
     def of(cls, options: Mapping[str, str]) -> LoadOptions:
         for key in options:
-            if key not in _OPTIONS and not key.startswith(_STORAGE):
+            if key not in {*_OPTIONS, *_SECOND_NAMES} and not key.startswith(_STORAGE):
                 raise UsageError(
                     f"unknown option {key!r}", hint=f"one of {', '.join(_OPTIONS)}, option.KEY"
                 )
+        options = _by_first_name(options)
         return cls(
             _places(options),
             options.get("predicate", "true"),
@@ -205,12 +208,24 @@ def _places(options: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(places)
 
 
+def _by_first_name(options: Mapping[str, str]) -> dict[str, str]:
+    for second, first in _SECOND_NAMES.items():
+        if first in options and second in options:
+            raise UsageError(f"{first} and {second} are one option", hint="give one of them")
+    return {_SECOND_NAMES.get(key, key): value for key, value in options.items()}
+
+
 def _columns(text: str | None) -> tuple[str, ...] | None:
     """The names in `id, age`, or in a JSON list if a name contains a comma."""
     if text is None:
         return None
     if text.lstrip().startswith("["):
-        return tuple(json.loads(text))
+        try:
+            return tuple(json.loads(text))
+        except ValueError:
+            raise UsageError(
+                f"the option columns is no JSON list: {text!r}", hint='write ["a", "b"] or a,b'
+            ) from None
     return tuple(name.strip() for name in text.split(","))
 
 
