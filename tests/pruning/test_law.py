@@ -263,13 +263,23 @@ def null_safe(maker: Maker) -> tuple[Expression, Expression]:
     return Comparison(Comparator.NULL_SAFE_EQUAL, operand, value), expanded
 
 
+def with_skipped_errors(example: Example) -> list[set[Any]]:
+    """The truth sets, with FALSE beside each error.
+
+    `0 % 0 <=> 0` is an error or FALSE, because Spark may skip the operand; `0 % 0 = 0` is an error.
+    """
+    return [may | {False} if RAISED in may else may for may in truths(example)]
+
+
 @pytest.mark.parametrize("ways", [flipped, denied, listed_alone, ranged, null_safe])
 def test_two_ways_to_ask_have_one_answer(ways):
     @tried(150)
     @given(two_wordings(ways))
     def holds(case):
         world, one, other = case
-        assert truths(Example(world, one)) == truths(Example(world, other))
+        assert with_skipped_errors(Example(world, one)) == with_skipped_errors(
+            Example(world, other)
+        )
 
     holds()
 
