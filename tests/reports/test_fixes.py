@@ -3,6 +3,7 @@
 Where a fix changes the predicate it is asked again; where the table, it is written again.
 """
 
+import math
 import random
 from datetime import date
 from pathlib import Path
@@ -19,7 +20,7 @@ from tables.delta.conftest import Lake as DeltaLake
 from tables.delta.conftest import bounds
 from tables.iceberg.by_hand import Lake as IcebergLake
 from tables.iceberg.by_hand import encode_bound, summary
-from whyscan.tree.types import DOUBLE, INT, STRING
+from whyscan.tree.types import BIGINT, DOUBLE, INT, STRING, TIMESTAMP_NTZ
 
 ZOO = Path(__file__).parents[2].parent / "shared" / "zoo" / "delta-explain"
 DAY = 86_400_000_000
@@ -583,6 +584,24 @@ def test_no_clustering_is_advised_where_each_partition_is_one_file():
     table = MemoryTable({"p": INT, "x": INT}, files, ("p",), footers_describe_files=False)
 
     assert finding(table, "x = 77", "WIDE_BOUNDS", depth="files") is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "first", "last", "predicate"),
+    [
+        (BIGINT, -(2**63), 2**63 - 1, "x = 5"),
+        (TIMESTAMP_NTZ, -(2**62), 2**62, "x = TIMESTAMP_NTZ '2024-03-01 12:00:00'"),
+        (DOUBLE, -math.inf, math.inf, "x < 1.5"),
+        (DOUBLE, -1.7e308, 1.7e308, "x <= 1e300"),
+    ],
+    ids=str,
+)
+@pytest.mark.filterwarnings("error")
+def test_bounds_of_any_size_are_estimated(kind, first, last, predicate):
+    files = [DataFile(f"{n}", {}, [RowGroup(5, {"x": (first, last)})]) for n in range(40)]
+    table = MemoryTable({"x": kind}, files, footers_describe_files=False)
+
+    assert files_level(table, predicate, depth="files")["kept"] == 40
 
 
 def depth_of(snapshot, name):

@@ -277,6 +277,9 @@ def _share(lower: Numbers, upper: Numbers, low: float, high: float, step: float)
     return np.where(meets, share, 0.0)
 
 
+_GREATEST_PLACE = 1e300
+
+
 class Place(Struct, frozen=True):
     """A range as numbers. `measured` is False if it may hold far fewer values than it spans."""
 
@@ -293,7 +296,9 @@ def _as_positions(bounds: FileBounds, wanted: Ranges) -> tuple[Numbers, Numbers,
     scale = 10.0**kind.scale if isinstance(kind, DecimalType) else 1.0
 
     def numbers(values: pa.Array) -> Numbers:
-        scaled: Numbers = values.cast(pa.float64()).to_numpy(zero_copy_only=False) * scale
+        # A long may have more digits than a double, and the width of infinity is no number.
+        doubles = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        scaled: Numbers = np.clip(doubles * scale, -_GREATEST_PLACE, _GREATEST_PLACE)
         return scaled
 
     def number(key: Key | None, otherwise: float) -> float:
