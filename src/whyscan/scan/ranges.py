@@ -6,7 +6,7 @@ import io
 from typing import TYPE_CHECKING
 
 from whyscan.errors import CorruptFile, TableError
-from whyscan.tables.storage.store import ByteRange
+from whyscan.tables.storage.store import ByteRange, joined_ranges
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from whyscan.tables.storage.store import Store
-
-_NEAR = 1 << 16
-"""Two ranges with a gap of at most this size become one request."""
 
 _TAIL = 1 << 16
 
@@ -38,14 +35,14 @@ class RangeFile(io.RawIOBase):
 
     def fetch(self, ranges: Sequence[tuple[int, int]]) -> None:
         """Read these (start, end) ranges into the cache."""
-        joined = [piece for piece in _joined(ranges) if self._find(*piece) is None]
+        joined = [piece for piece in joined_ranges(ranges) if self._find(*piece) is None]
         requested = [ByteRange(self._path, start, end - start) for start, end in joined]
         for piece, content in zip(joined, self._store.read_many(requested), strict=True):
             self._cache[piece] = content
 
     def release(self, ranges: Sequence[tuple[int, int]]) -> None:
         """Remove these ranges from the cache."""
-        for piece in _joined(ranges):
+        for piece in joined_ranges(ranges):
             self._cache.pop(piece, None)
 
     def _find(self, start: int, end: int) -> pa.Buffer | None:
@@ -90,13 +87,3 @@ def missing(store: Store, path: str) -> TableError:
         f"{store.shown(path)} is missing, and the plan reads it",
         hint="was it vacuumed? a newer version of the table may be whole",
     )
-
-
-def _joined(ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    joined: list[tuple[int, int]] = []
-    for start, end in sorted(ranges):
-        if joined and start <= joined[-1][1] + _NEAR:
-            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
-        else:
-            joined.append((start, end))
-    return joined

@@ -10,9 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from whyscan.tables.delta import query
+from whyscan.tables.storage.store import joined_ranges
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     import duckdb
 
@@ -27,8 +28,6 @@ CHUNK_STOP = f"{CHUNK_START} + total_compressed_size"
 """SQL of a column chunk's start and end, with the columns of `parquet_metadata`."""
 
 _DESCRIBING = ("protocol", "metaData", "domainMetadata", "sidecar")
-_GAP = 1 << 16
-"""Two chunks with at most this many bytes between them are read with one request."""
 
 
 def outline(
@@ -45,33 +44,23 @@ def outline(
         copies.complete(large)
         return
     copies.fill(
-        [(f, piece) for f, ranges in zip(large, chunks, strict=True) for piece in _joined(ranges)]
+        [
+            (f, piece)
+            for f, ranges in zip(large, chunks, strict=True)
+            for piece in joined_ranges(ranges)
+        ]
     )
 
 
 def _chunks(connection: duckdb.DuckDBPyConnection, places: Sequence[str]) -> list[list[Bytes]]:
-    """For each file the byte ranges of the columns that describe the table, in order."""
+    """For each file the byte ranges of the columns that describe the table."""
     sql = (
         f"SELECT file_name, {CHUNK_START} AS start, {CHUNK_STOP} AS stop "
         f"FROM parquet_metadata({query.texts(places)}) "
         f"WHERE split_part(path_in_schema, ', ', 1) IN {query.texts(_DESCRIBING)} "
-        "AND start < stop ORDER BY start"
+        "AND start < stop"
     )
     ranges: dict[str, list[Bytes]] = {place: [] for place in places}
     for name, start, stop in connection.execute(sql).fetchall():
         ranges[name].append((start, stop))
     return list(ranges.values())
-
-
-def _joined(chunks: Sequence[Bytes]) -> Iterator[Bytes]:
-    """The same bytes in fewer ranges, which may include small gaps."""
-    joined: Bytes | None = None
-    for start, stop in chunks:
-        if joined is not None and start <= joined[1] + _GAP:
-            joined = joined[0], max(joined[1], stop)
-            continue
-        if joined is not None:
-            yield joined
-        joined = start, stop
-    if joined is not None:
-        yield joined

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import base64
+import uuid
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from whyscan.errors import TableError
 from whyscan.tables.delta import replay
-from whyscan.tables.delta.deletion_vectors import vector
 from whyscan.tables.delta.partitions import is_instant
 from whyscan.tables.delta.row_groups import below
 from whyscan.tables.delta.schema import FIELD_ID, PHYSICAL_NAME, type_of_field
 from whyscan.tables.file_columns import (
     DataFile,
     FileReading,
+    InlineVector,
     ReadColumn,
+    VectorInFile,
     list_of,
     map_of,
     result_type,
@@ -32,6 +35,13 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Path
     from whyscan.tree.zones import Zone
 
+_UUID = 20
+
+# Z85 and Python's base85 differ only in their alphabets.
+_Z85 = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
+_B85 = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
+_TO_B85 = bytes.maketrans(_Z85, _B85)
+
 
 def reading(state: TableState, files: Iterable[DataFile]) -> FileReading:
     """The columns of the table with the files to read."""
@@ -43,32 +53,53 @@ def data_files(
     store: Store, batch: pa.RecordBatch, partitions: Sequence[PartitionColumn], zone: Zone
 ) -> Iterator[DataFile]:
     """One data file per row of the batch; `zone` applies to timestamps that name no zone."""
-    vectors = batch.column(replay.VECTOR).to_pylist()
     constants = [_constants(partition, batch, zone) for partition in partitions]
+    vectors = batch.column(replay.VECTOR).to_pylist()
     for at, path in enumerate(batch.column(replay.PATH).to_pylist()):
-        place = below(store, path)
-        if place is None:
-            raise TableError(
-                f"a data file lies outside of the table's folder: {path}",
-                hint="whyscan follows no path that leads out of the table",
-            )
-        descriptor = vectors[at]
+        vector = vectors[at]
         yield DataFile(
             store,
-            place,
+            _below(store, "data file", path),
             constants={path: values[at] for path, values in constants},
             deletes=()
-            if descriptor is None or descriptor["kind"] is None
-            else (
-                vector(
-                    store,
-                    descriptor["kind"],
-                    descriptor["text"],
-                    descriptor["start"],
-                    descriptor["size"],
-                ),
-            ),
+            if vector is None or vector["kind"] is None
+            else (_vector(store, vector["kind"], vector["text"], vector["start"], vector["size"]),),
         )
+
+
+def _below(store: Store, what: str, path: str) -> str:
+    place = below(store, path)
+    if place is None:
+        raise TableError(
+            f"a {what} lies outside of the table's folder: {path}",
+            hint="whyscan follows no path that leads out of the table",
+        )
+    return place
+
+
+def _vector(
+    store: Store, kind: str, text: str, offset: int | None, size: int
+) -> InlineVector | VectorInFile:
+    """The deletion vector that an `add` describes (PROTOCOL.md, Deletion Vector Format)."""
+    match kind:
+        case "i":
+            return InlineVector(_decoded(text)[:size])
+        case "u":
+            # `<prefix><uuid in base 85>` is the name of a file in the table.
+            prefix, name = text[:-_UUID], f"{uuid.UUID(bytes=_decoded(text[-_UUID:]))}.bin"
+            folder = f"{prefix}/" if prefix else ""
+            return VectorInFile(store, f"{folder}deletion_vector_{name}", offset or 0, size)
+        case "p":
+            return VectorInFile(store, _below(store, "deletion vector", text), offset or 0, size)
+        case _:
+            raise TableError(f"a deletion vector is stored in an unknown way: {kind!r}")
+
+
+def _decoded(text: str) -> bytes:
+    try:
+        return base64.b85decode(text.encode("ascii").translate(_TO_B85))
+    except ValueError:
+        raise TableError(f"a deletion vector has no base85 text: {text[:40]!r}") from None
 
 
 def _constants(

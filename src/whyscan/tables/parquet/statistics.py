@@ -22,6 +22,7 @@ from whyscan.tables.parquet.metadata import Decoder, number, start
 from whyscan.tables.parquet.nan import may_be_nan, nan_is_greatest
 from whyscan.tables.parquet.thrift import Fields, MalformedThrift
 from whyscan.tables.snapshot import RowGroups
+from whyscan.tables.storage.store import joined_ranges
 from whyscan.tree.names import AmbiguousName
 from whyscan.tree.types import FloatType, StringType
 
@@ -328,13 +329,6 @@ def _ranges(group: RowGroup, chosen: Sequence[int] | None) -> list[tuple[int, in
     """The byte ranges of the chosen chunks, (start, end) each; adjacent ranges are joined."""
     if chosen is None and group.contiguous is not None:
         return [group.contiguous]
-    merged: list[tuple[int, int]] = []
     positions = group.chunks if chosen is None else chosen
-    for begin, size in sorted(
-        (start(group.chunks[at]), number(group.chunks[at], SIZE)) for at in positions
-    ):
-        if merged and merged[-1][1] == begin:
-            merged[-1] = (merged[-1][0], begin + size)
-        else:
-            merged.append((begin, begin + size))
-    return merged
+    starts = ((start(group.chunks[at]), number(group.chunks[at], SIZE)) for at in positions)
+    return joined_ranges(((first, first + size) for first, size in starts), gap=0)

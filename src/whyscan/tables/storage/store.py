@@ -26,7 +26,7 @@ from whyscan.tables.storage.object_versions import ObjectVersions, is_metadata, 
 from whyscan.tables.storage.refusals import refusals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from concurrent.futures import Future
 
     from whyscan.tables.storage.disk_cache import Cache
@@ -51,6 +51,21 @@ class ByteRange(Struct, frozen=True):
     path: str
     start: int
     length: int
+
+
+NEAR = 1 << 16
+"""Two ranges with at most this many bytes between them are read with one request."""
+
+
+def joined_ranges(ranges: Iterable[tuple[int, int]], gap: int = NEAR) -> list[tuple[int, int]]:
+    """The same bytes in fewer (start, end) ranges, which include gaps of at most `gap` bytes."""
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(ranges):
+        if joined and start <= joined[-1][1] + gap:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
+        else:
+            joined.append((start, end))
+    return joined
 
 
 class _Piece(Struct, frozen=True):
