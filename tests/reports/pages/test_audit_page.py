@@ -71,8 +71,8 @@ def test_the_first_query_is_open_and_shows_its_funnel_conditions_findings_and_wh
     assert "reads 120\xa0kB and could read 10\xa0kB" in shown
     assert drawer.locator("pre").inner_text() == wasteful().sql
     assert drawer.locator(".funnel tbody tr").first.inner_text().split("\t")[1] == "12 of 24"
-    assert "amount > 99" in drawer.locator(".conjuncts").inner_text()
-    assert drawer.locator(".actual tbody tr").all_inner_texts() == [
+    assert "amount > 99" in drawer.locator("[aria-label^=Conditions]").inner_text()
+    assert drawer.locator("[aria-label^=Predicted] tbody tr").all_inner_texts() == [
         "files\t12\t24",
         "bytes\t61\xa0kB\t120\xa0kB",
         "rows\t600\t1,200",

@@ -104,8 +104,11 @@ def _parts(blocks: Blocks) -> tuple[TitleBlock, list[Any], list[Any], list[Block
     return head, question, assertions, rest
 
 
-def template_words(rows: int) -> dict[str, Any]:
-    """Return the functions that the templates use; `number` gives elements their ids."""
+def template_words(rows: int, *, first_id: int = 1) -> dict[str, Any]:
+    """Return the functions that the templates use.
+
+    `number` gives elements their ids, from `first_id` on. Tables and lists show up to `rows` rows.
+    """
     return {
         "blind": phrases.blind,
         "cell_of": cell_of,
@@ -118,7 +121,7 @@ def template_words(rows: int) -> dict[str, Any]:
         "is_empty": is_empty,
         "kind": lambda value: type(value).__name__,
         "mechanisms_of": _mechanisms_of,
-        "number": count(1).__next__,
+        "number": count(first_id).__next__,
         "part_of": part_of,
         "rows_shown": rows,
         "segments": segments,

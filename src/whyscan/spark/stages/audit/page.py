@@ -13,19 +13,36 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from whyscan.reports.markdown import sql_lines
+from whyscan.reports.pages.bars import part_of
 from whyscan.reports.pages.data import script_json
 from whyscan.reports.pages.page import template_words
 from whyscan.reports.pages.shell import document, piece
-from whyscan.reports.phrases import removed
+from whyscan.reports.phrases import version_of
+from whyscan.reports.report_view import CONJUNCT_HEADS, conjunct_rows, not_checked
+from whyscan.reports.view import (
+    Cell,
+    CodeSpan,
+    FindingsBlock,
+    FunnelBlock,
+    GridBlock,
+    Head,
+    NotesBlock,
+    Section,
+)
 from whyscan.reports.words import counted, inert, inert_sql, percent, size
 from whyscan.spark.stages.audit import phrases
 from whyscan.spark.stages.audit.spending import periods, spending, undated
+from whyscan.spark.stages.audit.view import basis, lists
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from whyscan.reports.conjuncts import ConjunctLine
+    from whyscan.reports.pages.bars import Segment
+    from whyscan.reports.view import Block, Blocks, GridRow
     from whyscan.spark.stages.audit.report import (
         Audit,
         AuditedScan,
@@ -39,6 +56,8 @@ SCRIPTS = ("numbers.js", "grid.js", "audit.js", "start_audit.js")
 IN_FULL = 2_000
 """How many queries can be opened; the others are only in the ranking."""
 IN_A_PACK = 50
+IDS_OF_A_QUERY = 10_000
+"""The ids of elements in the details of a query are from its rank times this number on."""
 WRITTEN_OUT = 25
 """How many queries are shown without scripts."""
 LISTED = 500
@@ -79,7 +98,7 @@ def _shapes(queries: Iterable[QueryLine]) -> dict[str, list[QueryLine]]:
 
 
 def _piece(line: QueryLine, rank: int, same_shape: Sequence[QueryLine]) -> str:
-    words = _query_words(line) | {"same": _same_shape(same_shape)}
+    words = _query_words(line, rank) | {"same": _same_shape(same_shape)}
     return piece("audit_query.html.j2", query=line, rank=rank, **words)
 
 
@@ -133,46 +152,125 @@ def _codes(line: QueryLine) -> list[str]:
 def _words(audit: Audit) -> dict[str, Any]:
     answer = phrases.answer(audit)
     spent = spending(audit.queries)
+    return template_words(LISTED) | {
+        "notebook": False,
+        "answer": answer[0].upper() + answer[1:],
+        "worst": _worst(audit),
+        "spent": spent,
+        "bars": _bars(periods(audit.queries)),
+        "undated": undated(audit.queries),
+        "columns": (_columns_section(audit),),
+        "rest": _rest(audit),
+        "opened": [line for line in audit.tables if line.error is None],
+        "amount": _amount,
+        "listed": LISTED,
+        "in_full": IN_FULL,
+    }
+
+
+def _columns_section(audit: Audit) -> Section:
+    """Return what scans read and waste whose conditions name a column."""
     columns = sorted(_columns(audit.tables), key=lambda pair: -(pair[1].wasted or 0))
-    return (
-        template_words(LISTED)
-        | {"removed": removed}
-        | {
-            "answer": answer[0].upper() + answer[1:],
-            "worst": _worst(audit),
-            "spent": spent,
-            "bars": _bars(periods(audit.queries)),
-            "undated": undated(audit.queries),
-            "columns": columns[:LISTED],
-            "more_columns": len(columns) - LISTED,
-            "opened": [line for line in audit.tables if line.error is None],
-            "broken": [line for line in audit.tables if line.error is not None],
-            "failed": phrases.failed,
-            "drifted": phrases.drifted,
-            "kept": phrases.kept,
-            "amount": _amount,
-            "listed": LISTED,
-            "in_full": IN_FULL,
-            "first_lines": lambda text: _cut(inert_sql(text), LONGEST_LINE),
-        }
+    heads = (
+        Head("column"),
+        Head("table"),
+        *(Head(name, number=True) for name in ("wasted", "read", "runs")),
     )
+    rows = tuple(
+        (
+            Cell(CodeSpan(column.column), key=inert(column.column)),
+            Cell(CodeSpan(table.name), key=inert(table.name)),
+            Cell(
+                _amount(column.wasted),
+                bar=_wasted_bar(column),
+                key=column.wasted,
+            ),
+            Cell(_amount(column.bytes_read), key=column.bytes_read),
+            Cell(f"{column.times:,}", key=column.times),
+        )
+        for table, column in columns
+    )
+    meaning = (
+        "What scans read whose conditions name the column. A scan counts for each of its columns, "
+        "so that these are no parts of the tables' sums."
+    )
+    grid = GridBlock(heads, rows, label="By column", sortable=True, sorted_by=2)
+    return Section("By column", (NotesBlock((meaning,)), grid) if rows else ())
 
 
-def _query_words(line: QueryLine) -> dict[str, Any]:
-    return (
-        template_words(LISTED)
-        | {"removed": removed}
-        | {
-            "mechanisms": {m for t in line.tables for level in t.levels for m in level.pruned_by},
-            "text": _cut("\n".join(sql_lines(line.sql)), LONGEST_TEXT),
-            "heading": phrases.heading(line),
-            "ran": _ran(line),
-            "compared": _compared,
-            "amount": _amount,
-            "kept": phrases.kept,
-            "short": lambda text: _cut(inert_sql(text), LONGEST_LINE),
-        }
-    )
+def _wasted_bar(column: ColumnTotal) -> tuple[Segment, ...]:
+    """Return the wasted part of what is read, in the colour of waste."""
+    if not column.bytes_read:
+        return ()
+    parts = part_of(column.wasted, column.bytes_read)
+    return tuple(replace(part, fate="some") if part.fate == "kept" else part for part in parts)
+
+
+def _rest(audit: Audit) -> Blocks:
+    """Return what drifted or could not be done, and what the numbers rest on."""
+    notes = NotesBlock(tuple(audit.run.notes))
+    return (*lists(audit, LISTED), Section("What this rests on", (basis(audit), notes)))
+
+
+def _scan_blocks(table: AuditedScan, *, alone: bool) -> Iterator[Block]:
+    """Yield what a scan reads and needs, its conditions and findings, and what its engine said."""
+    title = _title(table)
+    if not alone and table.bytes_read is not None:
+        could = f" and could read {size(table.bytes_needed)}" if table.wasted_per_run else ""
+        yield NotesBlock((f"reads {size(table.bytes_read)}{could}",))
+    if table.answer is not None:
+        yield NotesBlock((f"answered from metadata: {_cut(table.answer, LONGEST_LINE)}",))
+    elif table.levels:
+        yield FunnelBlock(table.levels, label=f"What is read of {title}")
+    if None not in (table.bytes_read, table.bytes_kept) and table.bytes_read != table.bytes_kept:
+        without = f"An engine that does not see through a condition reads {size(table.bytes_read)}."
+        yield NotesBlock((f"This is what metadata allows. {without}",))
+    if table.conjuncts:
+        rows = tuple(_condition(table, line) for line in table.conjuncts)
+        yield GridBlock(CONJUNCT_HEADS, rows, label=f"Conditions on {title}")
+    else:
+        yield NotesBlock(("no condition reaches it",))
+    if table.actual is not None and (compared := tuple(_compared(table))):
+        heads = (Head("one run"), Head("predicted", number=True), Head("engine", number=True))
+        yield GridBlock(heads, compared, label=f"Predicted and actual reads of {title}")
+        runs = counted(table.actual.runs, "run")
+        yield NotesBlock((f"The engine's figures are the mean of {runs}.",))
+    yield FindingsBlock(table.findings)
+    yield not_checked(table.unchecked, ())
+
+
+def _condition(table: AuditedScan, line: ConjunctLine) -> GridRow:
+    (_, *cells), *_ = conjunct_rows(line)
+    works = table.work is not None and table.work.sql == line.sql and bool(line.alone.files)
+    below = ("it does the work",) if works else ()
+    return (Cell(CodeSpan(_cut(line.sql, LONGEST_LINE)), below=below), *cells)
+
+
+def _title(table: AuditedScan) -> str:
+    return table.name if table.alias == table.name else f"{table.name} {table.alias}"
+
+
+def _about(table: AuditedScan) -> str:
+    """Write `s3://lake/orders, delta, version 5`."""
+    return ", ".join(filter(None, (table.uri, table.format, version_of(table))))
+
+
+def _query_words(line: QueryLine, rank: int) -> dict[str, Any]:
+    tables = [table for table in line.tables if table.error is None]
+    alone = len(line.tables) == 1
+    levels = [level for table in tables if table.answer is None for level in table.levels]
+    return template_words(LISTED, first_id=rank * IDS_OF_A_QUERY) | {
+        "data": None,
+        "notebook": False,
+        "findings": (FindingsBlock(line.findings),),
+        "scans": [(_title(t), _about(t), tuple(_scan_blocks(t, alone=alone))) for t in tables],
+        "mechanisms": {m for level in levels for m in level.pruned_by} if levels else None,
+        "notes": (NotesBlock(line.notes),),
+        "text": _cut("\n".join(sql_lines(line.sql)), LONGEST_TEXT),
+        "heading": phrases.heading(line),
+        "ran": _ran(line),
+        "short": lambda text: _cut(inert_sql(text), LONGEST_LINE),
+    }
 
 
 def _cut(text: str, longest: int) -> str:

@@ -49,13 +49,24 @@ LONGEST_SQL = 160
 
 def view(audit: Audit, shown: int) -> Blocks:
     """Return the blocks; text and Markdown list `shown` queries, tables and entries."""
-    broken = [line for line in audit.tables if line.error is not None]
-    not_audited = [line for line in audit.queries if line.error is not None]
-    unparsed = [(f"{left_out(line)}: ", _sql(line.text)) for line in audit.unparsed]
     return (
         TitleBlock(answer(audit)),
         _ranking(audit, shown),
         Section("tables", tuple(_tables(audit, shown)), quiet=True),
+        *lists(audit, shown),
+        *(_query(rank, line) for rank, line in enumerate(audit.queries[:IN_FULL], 1)),
+        GatesBlock(audit.assertions),
+        NotesBlock((*unchecked(audit), *(f"note: {note}" for note in audit.run.notes))),
+        Fold("what this rests on", (basis(audit),), detail=True),
+    )
+
+
+def lists(audit: Audit, shown: int) -> Blocks:
+    """Return what drifted, and what could not be read, audited or explained."""
+    broken = [line for line in audit.tables if line.error is not None]
+    not_audited = [line for line in audit.queries if line.error is not None]
+    unparsed = [(f"{left_out(line)}: ", _sql(line.text)) for line in audit.unparsed]
+    return (
         _listed("drift", ((f"{drifted(d)}: ", _sql(d.sql)) for d in audit.drift), shown),
         _listed("tables that could not be read", map(failed, broken), shown, Tone.BAD),
         _listed(
@@ -64,10 +75,6 @@ def view(audit: Audit, shown: int) -> Blocks:
             shown,
         ),
         _listed("entries of the workload that could not be explained", unparsed, shown),
-        *(_query(rank, line) for rank, line in enumerate(audit.queries[:IN_FULL], 1)),
-        GatesBlock(audit.assertions),
-        NotesBlock((*unchecked(audit), *(f"note: {note}" for note in audit.run.notes))),
-        Fold("what this rests on", (_basis(audit),), detail=True),
     )
 
 
@@ -146,14 +153,23 @@ def _total(line: TableTotal) -> GridRow:
     )
 
 
-def _basis(audit: Audit) -> FactsBlock:
+def basis(audit: Audit) -> FactsBlock:
+    """Return the run, its terms, and what its amounts mean."""
     run = audit.run
     return FactsBlock(
         (
             NamedValue("run", f"{run.id} of {run.at:%Y-%m-%d %H:%M} UTC, {run.seconds:,.1f} s"),
             NamedValue("terms", f"time zone {run.timezone}, depth {run.depth}"),
-            NamedValue("reads", "the files that the conditions keep as they are written"),
-            NamedValue("needs", "the least amount that is proven to be enough"),
+            NamedValue(
+                "reads",
+                "the bytes of the files that the conditions keep as they are written; a condition "
+                "that engines do not see through removes nothing, if a finding says so",
+            ),
+            NamedValue(
+                "needs",
+                "the least amount that is proven to be enough: the kept files without the row "
+                "groups that footers rule out, or what a proven rewrite keeps",
+            ),
             NamedValue("wasted", "the difference, times the runs"),
         )
     )
