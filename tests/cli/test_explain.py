@@ -265,3 +265,10 @@ def test_a_terminal_gets_colours_and_a_pipe_does_not(lake, whyscan):
     assert "\x1b" not in on_a_terminal(lake, NO_COLOR="1")
     assert "\x1b" not in on_a_terminal(lake, TERM="dumb")
     assert "\x1b" not in whyscan("explain", "users", "-w", BOTH).out
+
+
+def test_an_operand_below_not_keeps_its_parentheses(whyscan):
+    run = whyscan("explain", "users-delta", "-w", "NOT (country = 'DE' AND age > 40)")
+
+    assert "\n  NOT (country = 'DE' AND age > 40)  unsplittable" in run.out
+    assert "NOT country" not in run.out

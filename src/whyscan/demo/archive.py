@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from whyscan.demo.data_file import write_file
 from whyscan.demo.iceberg_avro import list_schema, manifest_schema, optional, pairs, write_avro
 
 if TYPE_CHECKING:
@@ -60,6 +59,17 @@ class MissionCommit(Struct, frozen=True):
     number: int
     mission: str
     days: tuple[date, ...]
+
+
+def write_file(path: Path, *groups: pa.Table) -> int:
+    """Write a file with one row group per table, and return its size in bytes."""
+    from pyarrow import parquet
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with parquet.ParquetWriter(path, groups[0].schema, store_schema=False) as writer:
+        for group in groups:
+            writer.write_table(group)
+    return path.stat().st_size
 
 
 def write_archive(table: Path) -> None:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from whyscan.demo.archive import write_archive
-from whyscan.demo.data_file import write_file
+from whyscan.demo.archive import write_archive, write_file
 from whyscan.errors import StorageError, UsageError
 
 if TYPE_CHECKING:

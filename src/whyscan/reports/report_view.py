@@ -109,7 +109,8 @@ def conjunct_rows(line: ConjunctLine) -> Iterator[GridRow]:
 def _parts(operator: str, parts: Sequence[PartLine], depth: int) -> Iterator[GridRow]:
     """Yield one row per operand, indented below the condition it belongs to."""
     for part in parts:
-        name = Cell((f"{operator} ", CodeSpan(part.sql)), depth=depth)
+        sql = f"({part.sql})" if operator == "NOT" and part.operator else part.sql
+        name = Cell((f"{operator} ", CodeSpan(sql)), depth=depth)
         yield name, part.bucket.value, part.pushdown.value, removed(part.removed), ""
         yield from _parts(part.operator or "", part.parts, depth + 1)
 
