@@ -1,6 +1,6 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup duckdb demo test check lint bench mutants fuzz docs lock clean
+.PHONY: help setup duckdb demo test proof check lint bench mutants fuzz docs lock clean
 
 PYTHON ?= $(shell python3.11 -c '' 2>/dev/null && echo python3.11 || echo python3)
 BIN := .venv/bin
@@ -19,11 +19,14 @@ demo: setup ## a lake in a folder, the tour, and the pipeline on Spark
 test: lint ## lint, types and every test
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup
 
+proof: setup ## what make test samples, whole: for releases
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup -m proof
+
 # The law, SQL, plans and reports: no engine, no server, no browser, 20 examples a property.
 QUICK = $(addprefix tests/,test_architecture.py test_masking.py pruning predicate planning statements reports soundness)
 
 check: lint ## lint, types and the quick tests, in two minutes
-	@WHYSCAN_QUICK=1 $(BIN)/python -m pytest -n 2 --dist loadgroup -m "not spark and not slow" --ignore=tests/reports/pages $(QUICK)
+	@WHYSCAN_QUICK=1 $(BIN)/python -m pytest -n 2 --dist loadgroup -m "not spark and not slow and not proof" --ignore=tests/reports/pages $(QUICK)
 
 lint: setup ## ruff and mypy --strict
 	@$(BIN)/ruff check .

@@ -611,3 +611,18 @@ def test_every_asset_is_read_by_one_module_or_by_templates():
 
     assert [name for name in owners if not owners[name] and name not in included] == []
     assert {name for name, readers in owners.items() if len(readers) > 1} == SHARED_ASSETS
+
+
+def test_every_folder_of_tests_has_a_counterpart_or_is_said_to_cut_across():
+    tests = PACKAGE.parents[1] / "tests"
+    folders = {path.parent.relative_to(tests) for path in tests.rglob("test_*.py")} - {Path()}
+    text = (PACKAGE.parents[1] / "CONTRIBUTING.md").read_text("utf-8")
+    across = {Path(name) for name in re.findall(r"^\| `tests/([\w/]+)` \|", text, re.MULTILINE)}
+    mirrored = {
+        folder
+        for folder in folders
+        if (PACKAGE / folder).is_dir() or (PACKAGE / folder).with_suffix(".py").is_file()
+    }
+
+    assert sorted(map(str, folders - mirrored - across)) == []
+    assert sorted(map(str, across - folders)) == [], "these folders are gone"

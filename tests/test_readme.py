@@ -27,8 +27,11 @@ def test_every_command_of_the_readme_prints_what_it_shows(folder):
 
 
 def test_every_python_example_of_the_readme_runs(folder):
+    examples = PYTHON.findall(README.read_text("utf-8"))
+    assert examples
+
     # In a process of its own: the JVM of another test's session stands in another folder.
-    for number, code in enumerate(PYTHON.findall(README.read_text("utf-8"))):
+    for number, code in enumerate(examples):
         (folder / f"example-{number}.py").write_text(code, "utf-8")
         in_a_shell(f"python example-{number}.py > said-{number} 2>&1 || touch failed", folder)
         said = (folder / f"said-{number}").read_text("utf-8")

@@ -24,6 +24,7 @@ from spark.planning.plans_in_parts import (
     zoo,
 )
 from support.memory_table import DataFile, MemoryTable, RowGroup
+from support.proof_cases import sampled
 from tables.delta.conftest import Lake, bounds
 from tables.iceberg import by_hand
 from whyscan.errors import CorruptFile, WhyscanError
@@ -61,7 +62,7 @@ def assert_same(snapshot, divided, texts, **question):
         assert outcome_of(partial(in_parts, run), snapshot, predicate, **dict(question)) == whole
 
 
-@pytest.mark.parametrize("name", zoo)
+@pytest.mark.parametrize("name", sampled(zoo))
 def test_every_table_of_the_zoo(name):
     try:
         snapshot = opened(ZOO / name)

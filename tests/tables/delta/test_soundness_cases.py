@@ -11,7 +11,6 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 
 import whyscan
-from whyscan.errors import TypeProblem
 
 TS = "timestamp"
 MAPPED = {
@@ -482,11 +481,7 @@ def test_n16_text_that_is_not_compared_by_its_bytes_is_never_pruned(lake, bounds
     lake.create({"s": "string"}, about={"s": about})
     lake.commit(lake.add("f", bounds("s", "a", "b")))
 
-    try:
-        kept = lake.kept("s = 'A'")
-    except TypeProblem:
-        return
-    assert kept == ["f"]
+    assert lake.kept("s = 'A'") == ["f"]
 
 
 def column(lake, name):
