@@ -211,6 +211,7 @@ def _unparsed_row(entry: Unparsed) -> dict[str, Any]:
     return {
         "text": entry.text,
         "times": entry.times,
+        "bytes_read": entry.bytes_read,
         "days": [],
         "origins": [entry.origin],
         "actual": [],
@@ -229,7 +230,9 @@ def from_frame(frame: DataFrame) -> Workload:
     return Workload(
         queries,
         tuple(
-            Unparsed(row["origins"][0], row["text"], row["unparsed"], row["times"])
+            Unparsed(
+                row["origins"][0], row["text"], row["unparsed"], row["times"], row["bytes_read"]
+            )
             for row in rows
             if row["unparsed"] is not None
         ),

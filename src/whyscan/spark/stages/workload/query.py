@@ -80,12 +80,16 @@ class Query(Struct, frozen=True):
 
 
 class Unparsed(Record, frozen=True):
-    """An entry of a log that cannot be explained as a query: its place, its text, and why."""
+    """An entry of a log that cannot be explained as a query: its place, its text, and why.
+
+    `bytes_read` is what the engine read for it; None if the log does not say.
+    """
 
     origin: Name
     text: Value
     why: ErrorText
     times: Count = 1
+    bytes_read: Count | None = None
 
 
 class Workload(Struct, frozen=True):

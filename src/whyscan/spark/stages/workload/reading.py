@@ -27,7 +27,7 @@ from whyscan.spark.stages.workload.codecs import (
 from whyscan.spark.stages.workload.dbt_runs import is_dbt_document, read_dbt, run_of
 from whyscan.spark.stages.workload.engine_documents import listed_entries
 from whyscan.spark.stages.workload.logs import DBT_FILES, find_logs, is_rolling
-from whyscan.spark.stages.workload.query import Query, Unparsed, Workload, grouped
+from whyscan.spark.stages.workload.query import Query, Unparsed, Workload, grouped, total
 from whyscan.spark.stages.workload.query_logs import (
     Row,
     csv_rows,
@@ -160,8 +160,13 @@ def _grouped(unparsed: Iterable[Unparsed]) -> tuple[Unparsed, ...]:
         if key not in entries and len(entries) >= MOST_UNPARSED:
             key = ("", entry.why, "")
         earlier = entries.get(key)
-        times = entry.times + (0 if earlier is None else earlier.times)
-        entries[key] = msgspec.structs.replace(earlier or entry, times=times)
+        if earlier is not None:
+            entry = msgspec.structs.replace(  # noqa: PLW2901 - the sum of both
+                earlier,
+                times=earlier.times + entry.times,
+                bytes_read=total([earlier.bytes_read, entry.bytes_read]),
+            )
+        entries[key] = entry
     return tuple(entries.values())
 
 

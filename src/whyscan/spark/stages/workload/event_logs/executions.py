@@ -95,12 +95,13 @@ def _family(
     if not scan_nodes:
         yield Unparsed(where, head.description, NO_SQL_AND_NO_SCAN)
     for execution, scan in scan_nodes:
+        actual = _actual(replay, execution, scan)
+        size = None if actual is None else actual.bytes
         try:
             sql, notes = query_of(scan, execution.zone, types)
         except ValueError as error:
-            yield Unparsed(where, scan.text, str(error))
+            yield Unparsed(where, scan.text, str(error), bytes_read=size)
             continue
-        actual = _actual(replay, execution, scan)
         yield Query(
             sql,
             DIALECT,
@@ -108,7 +109,7 @@ def _family(
             when,
             when,
             days,
-            None if actual is None else actual.bytes,
+            size,
             (f"{where}: a scan, written from its plan",),
             () if actual is None else (actual,),
             notes,

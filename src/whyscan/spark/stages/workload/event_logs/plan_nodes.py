@@ -10,7 +10,7 @@ from msgspec import Struct, field
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-_SCAN = re.compile(r"(?:Batch|Photon)?Scan\b")
+_SCAN = re.compile(r"(?:Batch|Photon|Gpu|GpuBatch|GpuFileGpu)?Scan\b")
 _TRANSPARENT = re.compile(r"InputAdapter|ColumnarToRow|WholeStageCodegen.*")
 _CACHED = frozenset({"InMemoryTableScan", "TableCacheQueryStage"})
 _REUSED = frozenset({"ReusedExchange", "ReusedSubquery"})
@@ -21,6 +21,12 @@ _LOCATION = re.compile(r"(?P<index>\w+)(?:\((?P<count>\d+) paths\))?\[(?P<paths>
 _ICEBERG = re.compile(
     r"\bIceberg(?:CopyOnWrite)?Scan\(table=(?P<table>[^,]+),|\] (?P<old>\S+) \(branch="
 )
+_DESCRIBED = re.compile(
+    r"(?:,|\s)\s?(Batched|DataFilters|Format|Location|PartitionFilters|Pushed\w+|ReadSchema"
+    r"|RuntimeFilters|Selected\w+): "
+)
+"""A key in the text of a scan of files, with its value behind it."""
+_CUT = "..."
 _ATTRIBUTE = re.compile(r"[^,\[\]]+?#\d+L?(?=,|\]|$)")
 
 
@@ -40,7 +46,10 @@ class ScanNode(Struct, frozen=True):
 
     @property
     def is_iceberg(self) -> bool:
-        return self.name.startswith("BatchScan") and _ICEBERG.search(self.text) is not None
+        return (
+            self.name.startswith(("BatchScan", "GpuBatchScan"))
+            and _ICEBERG.search(self.text) is not None
+        )
 
     @property
     def index(self) -> str:
@@ -62,9 +71,11 @@ class ScanNode(Struct, frozen=True):
         if self.is_iceberg:
             match = _ICEBERG.search(self.text)
             return None if match is None else (match["table"] or match["old"])
-        # "Scan parquet spark_catalog.db.t"; "Scan parquet " where it has no name.
+        # "Scan parquet spark_catalog.db.t"; "Scan parquet " where it has no name. "BatchScan
+        # parquet file:/lake/t" has its place instead.
         words = self.name.split(" ", 2)
-        return words[2].strip() or None if len(words) > 2 else None  # noqa: PLR2004 - two words
+        name = words[2].strip() if len(words) > 2 else ""  # noqa: PLR2004 - two words
+        return None if not name or "/" in name else name
 
     @property
     def place(self) -> str | None:
@@ -82,6 +93,22 @@ class ScanNode(Struct, frozen=True):
         if listed is None:
             return frozenset()
         return frozenset(name.strip() for name in _ATTRIBUTE.findall(listed[1]))
+
+
+def described(text: str) -> dict[str, str]:
+    """The metadata that the text of a scan describes: `Format: parquet, PushedFilters: [...]`.
+
+    Spark writes metadata beside the text for its first kind of scans only. Nothing is taken from a
+    text with a key twice: a filter's value may look like a key. A schema that was cut is left out.
+    """
+    parts = _DESCRIBED.split(text)
+    keys, values = parts[1::2], parts[2::2]
+    if len(set(keys)) < len(keys):
+        return {}
+    metadata = dict(zip(keys, values, strict=True))
+    if metadata.get("ReadSchema", "").endswith(_CUT):
+        del metadata["ReadSchema"]
+    return metadata
 
 
 def scans_of(plan: Mapping[str, Any]) -> tuple[ScanNode, ...]:
@@ -104,7 +131,8 @@ def _walk(node: Mapping[str, Any], condition: str | None, *, cached: bool) -> It
         yield ScanNode(
             name,
             text,
-            {key: str(value) for key, value in (node.get("metadata") or {}).items()},
+            {key: str(value) for key, value in (node.get("metadata") or {}).items()}
+            or described(text),
             {metric["name"]: metric["accumulatorId"] for metric in node.get("metrics") or ()},
             condition,
             cached,

@@ -107,10 +107,13 @@ def _columns(scan: ScanNode) -> str:
 
 def _of_files(scan: ScanNode, zone: str | None) -> ReadFilters:
     filters = [scan.metadata.get(key, "[]") for key in ("PartitionFilters", "DataFilters")]
+    # A plan's text has only the beginning of a long list of filters.
+    cut = tuple(text for text in filters if text.endswith("..."))
+    filters = [text for text in filters if text not in cut]
     read = read_filters(filters, _scan_columns(scan, filters, zone))
     # Every reader skips deleted rows: this filter is no condition of the query.
     left_out = tuple(part for part in read.left_out if f"({IS_DELETED}#" not in part)
-    return ReadFilters(read.conjuncts, left_out)
+    return ReadFilters(read.conjuncts, (*left_out, *cut))
 
 
 def _scan_columns(
