@@ -15,6 +15,7 @@ import whyscan
 import whyscan.spark
 import whyscan.testing
 from support.lakes import users
+from whyscan.demo.lake import write_lake
 from whyscan.statement import explain_sql
 from whyscan.table import Table
 
@@ -204,6 +205,14 @@ def test_a_repr_is_a_few_lines(all_results, number):
     assert type(result).__name__ in repr(result)
     assert len(repr(result)) <= LONGEST_REPR
     assert len(repr(result).splitlines()) <= 3
+
+
+def test_a_table_names_its_format_and_its_version_or_snapshot(tmp_path):
+    write_lake(tmp_path, force=False)
+
+    assert repr(whyscan.open(tmp_path / "users")).endswith("/users': hive>")
+    assert repr(whyscan.open(tmp_path / "users-delta")).endswith("': delta, version 2>")
+    assert repr(whyscan.open(tmp_path / "archive")).endswith("': iceberg, snapshot 1>")
 
 
 def test_printing_a_report_writes_the_whole_text():

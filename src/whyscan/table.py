@@ -54,7 +54,9 @@ class Table:
         return self.snapshot.schema()
 
     def __repr__(self) -> str:
-        version = "" if self.snapshot.version is None else f", version {self.snapshot.version}"
+        number = self.snapshot.version
+        word = "snapshot" if self.format == "iceberg" else "version"
+        version = "" if number is None else f", {word} {number}"
         return f"<Table {shortened(self.uri)!r}: {self.format}{version}>"
 
     @overload
