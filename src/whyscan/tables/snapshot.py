@@ -147,12 +147,12 @@ class Collected(StrEnum):
 
 
 class Recording(Struct, frozen=True):
-    """Which statistics of a column a table's settings make writers record.
+    """The statistics of one column that the settings of a table tell its writers to record.
 
-    `setting` is the name and value of the table property that changes it, None if there is none.
-    `prefix` is how many characters of a text bound are kept, None for all; `longer` is the setting
-    for more. An upper text bound that is cut has one more character (`appended`), else its last
-    character is raised.
+    `setting` is the table property that changes this, as name and value; None if there is none.
+    `prefix` is the number of characters that a text bound keeps, None for all; `longer` is the table
+    property that keeps more. A writer that cuts an upper bound adds one character (`appended`), or
+    raises the last character.
     """
 
     collected: Collected

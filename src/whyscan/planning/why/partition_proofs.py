@@ -106,7 +106,11 @@ def decided_by_partitions(expression: Expression, spec: Spec, zone: Zone) -> boo
 
 
 def _is_proved_by_one(expression: Expression, column: Column, spec: Spec, zone: Zone) -> bool:
-    """One transform of the column proves it. With several, a partition is inside that of each."""
+    """Return whether one transform of the column proves the expression.
+
+    One is enough: if a column has several transforms, a partition lies inside the partition that
+    each of them makes alone.
+    """
     return any(_is_proved(expression, column, t, zone) for t in spec.get(column.path, ()))
 
 

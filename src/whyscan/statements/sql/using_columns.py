@@ -64,7 +64,10 @@ def without_coalesce(expression: Expression, same: Sequence[Same]) -> Expression
 
 
 def _deciding(expression: Coalesce, same: Sequence[Same]) -> Expression:
-    """The only operand that decides; the expression itself where there are several."""
+    """Return the one operand that the COALESCE can be replaced with, or the COALESCE itself.
+
+    An operand is not needed if another operand always has the same value.
+    """
     remaining = [
         operand
         for operand in dict.fromkeys(expression.operands)
