@@ -150,9 +150,9 @@ class Recording(Struct, frozen=True):
     """The statistics of one column that the settings of a table tell its writers to record.
 
     `setting` is the table property that changes this, as name and value; None if there is none.
-    `prefix` is the number of characters that a text bound keeps, None for all; `longer` is the table
-    property that keeps more. A writer that cuts an upper bound adds one character (`appended`), or
-    raises the last character.
+    `prefix` is the number of characters that a text bound keeps, None for all; `longer` is the
+    table property that keeps more. A writer that cuts an upper bound adds one character
+    (`appended`), or raises the last character.
     """
 
     collected: Collected
