@@ -66,7 +66,7 @@ def without_coalesce(expression: Expression, same: Sequence[Same]) -> Expression
 def _deciding(expression: Coalesce, same: Sequence[Same]) -> Expression:
     """Return the one operand that the COALESCE can be replaced with, or the COALESCE itself.
 
-    An operand is not needed if another operand always has the same value.
+    An operand is not needed if another operand equals it wherever it is not NULL.
     """
     remaining = [
         operand
