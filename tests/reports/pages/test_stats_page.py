@@ -12,8 +12,7 @@ from support.memory_table import DataFile, MemoryTable, RowGroup
 from whyscan.demo.lake import write_lake
 from whyscan.reports.report import Unchecked
 from whyscan.reports.stats import profile
-from whyscan.reports.stats.distribution import distribution
-from whyscan.reports.stats.histogram import steps
+from whyscan.reports.stats.distribution import distribution, steps
 from whyscan.reports.stats.profile import ManifestOverlap
 from whyscan.tree.types import INT, STRING
 

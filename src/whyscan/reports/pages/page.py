@@ -11,7 +11,7 @@ from whyscan.reports.pages.bars import part_of, segments
 from whyscan.reports.pages.data import files_json
 from whyscan.reports.pages.lanes import drawing
 from whyscan.reports.pages.shell import document, piece
-from whyscan.reports.stats.histogram import steps
+from whyscan.reports.stats.distribution import steps
 from whyscan.reports.view import (
     CodeBlock,
     FactsBlock,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from whyscan.reports.pages.bars import part_of
 from whyscan.reports.phrases import read, unchecked_lines
 from whyscan.reports.report_view import subject
-from whyscan.reports.stats.histogram import first_power, last_power
+from whyscan.reports.stats.distribution import first_power, last_power
 from whyscan.reports.view import (
     Cell,
     FactsBlock,
