@@ -26,7 +26,7 @@ def values(x, **more) -> pa.Table:
     return pa.table({"x": pa.array(x, pa.int64()), "s": pa.array(["s"] * len(x)), **more})
 
 
-def add(lake, name, rows, **lies):
+def add(lake, name, rows, /, **lies):
     """A file that holds a table, and an honest add action, but for `lies`."""
     path = lake.folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
