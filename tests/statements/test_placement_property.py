@@ -134,6 +134,8 @@ TRAPS = (
     "SELECT * FROM (t1 JOIN t2 USING (k)) AS j WHERE j.k > 3",
     "SELECT j.v FROM (t1 JOIN t2 USING (k)) AS j(a,b) WHERE a > 3",
     "SELECT t1.k FROM t1, (t2 JOIN t3 USING (k)) WHERE t1.k = t2.k AND t3.k > 3",
+    # A column of the row outside, whose table has the alias of one inside.
+    "SELECT p.k FROM t1 AS p WHERE EXISTS (SELECT 1 FROM (SELECT k AS j FROM t2) AS p WHERE j = k)",
     # One name for two columns: engines take the first, or refuse it.
     "SELECT * FROM (SELECT k AS a, v AS a FROM t1) WHERE a IS NULL",
     "SELECT * FROM (SELECT t1.*, t2.* FROM t1 JOIN t2 ON t1.v = t2.v) WHERE k IS NULL",

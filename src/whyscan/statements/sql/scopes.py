@@ -27,7 +27,7 @@ from whyscan.tree.rewrite import substituted
 from whyscan.tree.types import Field, Schema, StructType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from whyscan.statements.sql.relations import Source
     from whyscan.statements.sql.using_columns import Same
@@ -50,13 +50,27 @@ class Frame(Struct, frozen=True, dict=True):
     same: tuple[Same, ...] = ()
 
     @lazy
+    def aliased(self) -> Mapping[str, tuple[Source, ...]]:
+        """The sources of each alias, the innermost first.
+
+        Qualification writes the alias before every column: of two sources with one alias, a column
+        that the inner one lacks is the outer one's.
+        """
+        around = {} if self.outer is None else self.outer.aliased
+        own = {
+            alias: (source, *around.get(alias, ())) if source.fields else (source,)
+            for alias, source in self.sources.items()
+        }
+        return {**around, **own}
+
+    @lazy
     def visible(self) -> Mapping[str, Source]:
-        around = {} if self.outer is None else self.outer.visible
-        return {**around, **self.sources}
+        """The innermost source of each alias."""
+        return {alias: sources[0] for alias, sources in self.aliased.items()}
 
     @lazy
     def _bound(self) -> Scope:
-        fields = [Field(alias, _members(source)) for alias, source in self.visible.items()]
+        fields = [Field(alias, _members(sources)) for alias, sources in self.aliased.items()]
         columns = SchemaColumns(Schema(tuple(fields)))
         return Scope(self.scope.syntax, self.scope.dialect, columns, self.scope.clock)
 
@@ -167,10 +181,11 @@ class Frame(Struct, frozen=True, dict=True):
 
     def _key(self, name: Column) -> Column:
         alias, *rest = name.path
-        source = self.visible.get(alias)
-        if source is not None and not rest:
+        sources = self.aliased.get(alias, ())
+        if sources and not rest:
             raise Uninterpreted("it names a whole row")
-        if source is not None:
+        if sources:
+            source = next((s for s in sources if _has(s, rest[0])), sources[0])
             return Column((source.key, *rest), name.type)
         # A pseudo-column without a table name belongs to the only source of the block.
         key = next(iter(self.sources.values())).key if len(self.sources) == 1 else alias
@@ -188,10 +203,18 @@ def _as_written(node: exp.Expr) -> exp.Expr:
     return copy
 
 
-def _members(source: Source) -> StructType:
-    """The columns of a source as a struct; tables also have the pseudo-columns of their files."""
-    pseudo = (METADATA,) if isinstance(source.relation, Base) else ()
-    return StructType((*source.fields, *pseudo))
+def _members(sources: Sequence[Source]) -> StructType:
+    """The columns of an alias as a struct; tables also have the pseudo-columns of their files."""
+    fields: list[Field] = []
+    for at, source in enumerate(sources):
+        inner = sources[:at]
+        fields += [f for f in source.fields if not any(_has(s, f.name) for s in inner)]
+    pseudo = (METADATA,) if isinstance(sources[0].relation, Base) else ()
+    return StructType((*fields, *pseudo))
+
+
+def _has(source: Source, name: str) -> bool:
+    return any(field.name.lower() == name.lower() for field in source.fields)
 
 
 def fixed(node: exp.Expr) -> str | None:
