@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from whyscan.errors import limited
+from whyscan.errors import UsageError, limited
 from whyscan.table import Table
 from whyscan.table import open as open_table
 from whyscan.terms import PlanTerms
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from whyscan.statements.records import StatementReport
     from whyscan.statements.sql.time_travel import WrittenVersion
     from whyscan.table import Location
+    from whyscan.tables.inventory.opening import Inventory
     from whyscan.tables.snapshot import Snapshot, Traffic
 
 RESOLVE_LIMIT = 100_000
@@ -40,6 +41,7 @@ def explain_sql(
     assume_no_nan: bool = False,
     verbose: bool = False,
     assert_stats: bool = False,
+    inventory: Location | None = None,
     spark: SparkSession | None = None,
 ) -> StatementReport:
     """Report what every scan of a statement reads, and why.
@@ -59,11 +61,13 @@ def explain_sql(
     - `verbose` lists every live file of each scan; every manifest is opened for it.
     - `assert_stats` counts the files of each scan's snapshot without statistics for the columns
       that filter the scan.
+    - `inventory` is the place of an inventory: tables that are missing in `tables` are planned by
+      the containers that it has of them, and are not read.
     - With `spark`, the executors of that session read the metadata and plan each scan. The report
       is the same.
     """
     terms = PlanTerms(dialect, timezone, depth, full, assume_no_nan, verbose, assert_stats)
-    lake = Lake(tables, storage, partition_types)
+    lake = Lake(tables, storage, partition_types, inventory)
     return explain_lake(
         sql, lake, terms, resolve=resolve_limit if resolve_joins else None, spark=spark
     )
@@ -114,12 +118,16 @@ class Lake(Mapping[str, "Snapshot"]):
         tables: Mapping[str, Table | Location],
         storage: Mapping[str, object],
         partition_types: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+        inventory: Location | None = None,
     ) -> None:
         self._tables = dict(tables)
         self._storage = storage
         self._partition_types = partition_types
+        self._inventory = None if inventory is None else _opened_inventory(inventory, storage)
 
     def __getitem__(self, name: str) -> Snapshot:
+        if name not in self._tables and self._inventory is not None:
+            self._tables[name] = Table(self._inventory.open(name))
         table = self._tables[name]
         if not isinstance(table, Table):
             types = self._partition_types.get(name, {})
@@ -138,18 +146,23 @@ class Lake(Mapping[str, "Snapshot"]):
         )
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._tables)
+        written = () if self._inventory is None else self._inventory.tables
+        return iter(dict.fromkeys((*self._tables, *written)))
 
     def __len__(self) -> int:
-        return len(self._tables)
+        return sum(1 for _ in self)
 
     def opened(self, name: str, version: WrittenVersion | None) -> Snapshot:
         """Open a table by its catalog name or path, or open another version of a table."""
-        if name not in self._tables:
+        if name not in self._tables and self._inventory is None:
             self._tables[name] = open_table(name, storage=self._storage)
         if version is None:
             return self[name]
         newest = self[name]
+        if self._inventory is not None and name in self._inventory.tables:
+            raise UsageError(
+                f"an inventory has one snapshot of {name}", hint="leave its version out"
+            )
         is_delta = newest.format == "delta"
         return open_table(
             newest.uri,
@@ -159,3 +172,9 @@ class Lake(Mapping[str, "Snapshot"]):
             as_of=version.time,
             storage=self._storage,
         ).snapshot
+
+
+def _opened_inventory(place: Location, storage: Mapping[str, object]) -> Inventory:
+    from whyscan.tables.inventory.opening import open_inventory
+
+    return open_inventory(str(place), storage)

@@ -291,6 +291,7 @@ def open(  # noqa: A001 - the public name, as in `whyscan.open`
     options: Mapping[str, object] | None = None,
     partition_types: Mapping[str, str] = MappingProxyType({}),
     as_files: bool = False,
+    inventory: Location | None = None,
 ) -> Table:
     """Open a table: Delta or Iceberg by path, Iceberg by its name in a catalog, or Parquet files.
 
@@ -304,12 +305,24 @@ def open(  # noqa: A001 - the public name, as in `whyscan.open`
     - `as_files` opens a folder inside a table as plain Parquet files. Without it such a folder is
       refused, because its files may hold deleted rows. The root of a table always opens as that
       table.
+    - `inventory` is the place of an inventory. `location` is then the name or the address of a
+      table in it, which is planned by the containers that the inventory has, and is not read.
     """
     from whyscan.tables import open_snapshot
     from whyscan.tables.time_travel import Travel, moment
 
     locations = [location] if isinstance(location, str | PathLike) else list(location)
     storage = _one_of(storage=storage, options=options) or {}
+    if inventory is not None:
+        from whyscan.tables.inventory.opening import open_inventory
+
+        terms = (version, snapshot, as_of, ref, partition_types or None)
+        if len(locations) != 1 or any(term is not None for term in terms):
+            raise UsageError(
+                "an inventory has each table at one snapshot, with the types that were read",
+                hint="name one table, without a version and without types of partition columns",
+            )
+        return Table(open_inventory(str(inventory), storage).open(str(locations[0])))
     if as_files:
         storage = {**storage, "as_files": "on"}
     travel = Travel(version, snapshot, moment(as_of), ref)

@@ -70,7 +70,7 @@ class AuditArguments(Struct, frozen=True):
 @click.option(
     "--inventory",
     metavar="PLACE",
-    help="Audit the tables of an inventory, at the snapshots that it has.",
+    help="Audit the tables of an inventory by the containers that it has; they are not read.",
 )
 @table_format("--inventory-format", "The format of the inventory.")
 @options.TERMS

@@ -40,6 +40,7 @@ class ExplainArguments(Struct, frozen=True):
     tables: tuple[str, ...]
     resolve_joins: bool
     resolve_limit: int
+    inventory: str | None
     select: str | None
     form: str
     output: Path | None
@@ -85,6 +86,12 @@ class ExplainArguments(Struct, frozen=True):
     show_default=True,
     metavar="ROWS",
     help="Read the join keys of tables with at most this many rows.",
+)
+@click.option(
+    "--inventory",
+    metavar="PLACE",
+    help="Plan TABLE, or the tables of the statement, by the containers that an inventory has of "
+    "them; the tables are not read.",
 )
 @click.option(
     "-s", "--select", metavar="COLS", help="Read only these columns: a,b,c. [default: all]"
@@ -183,7 +190,9 @@ def _explain_table(arguments: ExplainArguments) -> int:
 def _report(predicate: str, terms: PlanTerms, arguments: ExplainArguments) -> Report:
     with Progress() as progress:
         with loading_the_parser(arguments.places):
-            table = options.opened(arguments.places, arguments.version, arguments.store)
+            table = options.opened(
+                arguments.places, arguments.version, arguments.store, arguments.inventory
+            )
         progress.watch(table.snapshot.traffic)
         session = spark_session(arguments.master) if arguments.on_spark else nullcontext()
         with session as spark:

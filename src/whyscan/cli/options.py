@@ -386,7 +386,12 @@ def columns(select: str | None) -> list[str] | None:
     return names
 
 
-def opened(places: str | Sequence[str], version: VersionOptions, store: StorageOptions) -> Table:
+def opened(
+    places: str | Sequence[str],
+    version: VersionOptions,
+    store: StorageOptions,
+    inventory: str | None = None,
+) -> Table:
     """Open the table at the version that the options name."""
     return open_table(
         places,
@@ -396,6 +401,7 @@ def opened(places: str | Sequence[str], version: VersionOptions, store: StorageO
         ref=version.ref,
         storage=storage(store),
         partition_types=partition_types(store),
+        inventory=inventory,
     )
 
 

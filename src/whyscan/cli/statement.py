@@ -65,7 +65,8 @@ def _refuse_single_table_options(arguments: ExplainArguments) -> None:
 def _report(sql: str, arguments: ExplainArguments) -> StatementReport:
     places = pairs("--table", arguments.tables, "NAME=URI")
     storage = options.storage(arguments.store)
-    lake = Lake(places, storage, _partition_types(arguments.store, places))
+    types = _partition_types(arguments.store, places)
+    lake = Lake(places, storage, types, arguments.inventory)
     gates = arguments.gates
     asserted = gates.assert_stats or bool(gates.assert_stats_of)
     terms = replace(arguments.terms, assert_stats=asserted)

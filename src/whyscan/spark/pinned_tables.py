@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from whyscan.spark.tables import NamedTable
     from whyscan.statements.sql.time_travel import WrittenVersion
+    from whyscan.tables.inventory.opening import Inventory
     from whyscan.tables.snapshot import Snapshot
     from whyscan.tree.nodes import Column
 
@@ -43,9 +44,9 @@ class Pinned(Struct, frozen=True):
     """A table at one snapshot, or the `error` of opening it, as `to_text` writes it.
 
     `declared` is True if the user named the table, False if it is only named in a query. A Delta
-    table is fixed by its `version`. For other formats `snapshot` is the pickled snapshot of the
-    driver: the schema of an Iceberg table may be newer than its last snapshot, and files have no
-    version.
+    table is fixed by its `version`. Else `snapshot` is the pickled snapshot of the driver: the
+    schema of an Iceberg table may be newer than its last snapshot, files have no version, and a
+    table of an inventory is opened without the table.
     """
 
     name: str
@@ -84,15 +85,13 @@ class Pinned(Struct, frozen=True):
 
 
 def pin(source: NamedTable, types: Mapping[str, str] = MappingProxyType({})) -> Pinned:
-    """Fix a table at its newest snapshot, or at the snapshot that `source` names.
+    """Fix a table at its newest snapshot.
 
     Only the metadata that opening needs is read. `types` are types of Hive partition columns;
     the types of the other partition columns are inferred.
     """
     try:
         snapshot = open_snapshot([source.uri], types, source.options, fetched_whole=0)
-        if (travel := _travel_to(source, snapshot)) is not None:
-            snapshot = open_snapshot([source.uri], types, source.options, travel, fetched_whole=0)
     except WhyscanError as error:
         return Pinned(source.name, source.uri, dict(source.options), error=to_text(error))
     kept = None if snapshot.format == "delta" else packed(snapshot)
@@ -101,16 +100,22 @@ def pin(source: NamedTable, types: Mapping[str, str] = MappingProxyType({})) -> 
     return Pinned(source.name, snapshot.uri, options, snapshot.format, snapshot.version, kept)
 
 
-def _travel_to(source: NamedTable, newest: Snapshot) -> Travel | None:
-    """The time travel to the snapshot that `source` names, None if it is the newest.
+def pin_inventory(
+    inventory: Inventory, options: Mapping[str, Any], names: Iterable[str]
+) -> tuple[Pinned, ...]:
+    """The tables of an inventory at the snapshots that it has; the tables are not touched."""
 
-    Files have no other snapshot.
-    """
-    name = source.snapshot
-    if name is None or not name.isdigit() or name == str(newest.version):
-        return None
-    number = int(name)
-    return Travel(version=number) if newest.format == "delta" else Travel(snapshot=number)
+    def pinned(name: str) -> Pinned:
+        row = inventory.tables[name]
+        try:
+            snapshot = inventory.open(name)
+        except WhyscanError as error:
+            return Pinned(name, row.uri, dict(options), error=to_text(error))
+        kept = packed(snapshot)
+        return Pinned(name, row.uri, dict(options), snapshot.format, snapshot.version, kept)
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return tuple(pool.map(pinned, names))
 
 
 def pin_all(

@@ -35,22 +35,18 @@ _PLAIN_PART = re.compile(r"[^\s./\\:*?\[\]{}\"`~]+")
 
 
 class NamedTable(Struct, frozen=True):
-    """A table of a run: its name in queries, its address, and its storage options.
-
-    `snapshot` is the name of a snapshot in an inventory; None means the newest snapshot.
-    """
+    """A table of a run: its name in queries, its address, and its storage options."""
 
     name: str
     uri: str
     options: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
-    snapshot: str | None = None
 
     def __repr__(self) -> str:
         """Without the options: some of them are secrets."""
         return f"NamedTable({self.name!r}, {self.uri!r})"
 
     def __reduce__(self) -> tuple[type[NamedTable], tuple[object, ...]]:
-        return NamedTable, (self.name, self.uri, dict(self.options), self.snapshot)
+        return NamedTable, (self.name, self.uri, dict(self.options))
 
 
 def canonical_uri(uri: str) -> str:

@@ -18,6 +18,7 @@ __all__ = [
     "file_columns",
     "iceberg",
     "identity",
+    "inventory",
     "open_snapshot",
     "parquet",
     "parts",

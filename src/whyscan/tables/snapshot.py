@@ -98,6 +98,12 @@ class Unreached(Struct, frozen=True):
         return f"{self.files} of {self.of} data files are {self.why}"
 
 
+class EachColumn(tuple[Path, ...]):
+    """A projection whose byte ranges are named column by column, in `RowGroups.chunks`."""
+
+    __slots__ = ()
+
+
 class RowGroups(Struct, frozen=True):
     """The row groups of opened files, file by file in the order of `opened`.
 
@@ -105,7 +111,8 @@ class RowGroups(Struct, frozen=True):
     one container, and `unchecked` says why: it is missing, of another format, or outside of the
     table's folder. One value per row group: `file` is the position of its file in `opened`,
     `ordinal` its number in the file, `bytes` its size on disk, `ranges` the byte ranges of the
-    projected column chunks as (start, end) lists.
+    projected column chunks as (start, end) lists. For an `EachColumn` projection `chunks` has
+    lists of (position of the column in it, start, end).
     """
 
     opened: pa.Array
@@ -115,6 +122,7 @@ class RowGroups(Struct, frozen=True):
     ranges: pa.Array
     containers: Containers
     unchecked: tuple[Unreached, ...] = ()
+    chunks: pa.Array | None = None
 
     @property
     def count(self) -> int:

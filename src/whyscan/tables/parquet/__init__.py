@@ -7,6 +7,7 @@ __all__ = [
     "footers",
     "metadata",
     "metadata_columns",
+    "partitions",
     "paths",
     "schemas",
     "snapshot",

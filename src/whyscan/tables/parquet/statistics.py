@@ -21,7 +21,7 @@ from whyscan.tables.parquet.chunk_patterns import SIZE
 from whyscan.tables.parquet.metadata import Decoder, number, start
 from whyscan.tables.parquet.nan import may_be_nan, nan_is_greatest
 from whyscan.tables.parquet.thrift import Fields, MalformedThrift
-from whyscan.tables.snapshot import RowGroups
+from whyscan.tables.snapshot import EachColumn, RowGroups
 from whyscan.tables.storage.store import joined_ranges
 from whyscan.tree.names import AmbiguousName
 from whyscan.tree.types import FloatType, StringType
@@ -41,13 +41,15 @@ if TYPE_CHECKING:
     Find = Callable[[FileSchema, Path], Node | None]
 
 _RANGES = pa.list_(pa.list_(pa.int64(), 2))
+_CHUNKS = pa.list_(pa.list_(pa.int64(), 3))
 
 
 class FooterStatistics(Struct, frozen=True):
     """The statistics of footers, one row per row group.
 
     `file` is the position of the row group's file among the requested files. `ranges` are the byte
-    ranges of the projected columns, (start, end) each.
+    ranges of the projected columns, (start, end) each. `chunks` are those of an `EachColumn`
+    projection, (position of the column, start, end) each.
     """
 
     file: pa.Array
@@ -59,6 +61,7 @@ class FooterStatistics(Struct, frozen=True):
     exact: dict[Path, Exact]
     contradicted: dict[Path, Mask]
     unreadable: dict[Path, Mask]
+    chunks: pa.Array | None = None
 
     def row_groups(
         self, opened: pa.Array, files: Containers, unchecked: tuple[Unreached, ...] = ()
@@ -83,6 +86,7 @@ class FooterStatistics(Struct, frozen=True):
                 unreadable=self.unreadable,
             ),
             unchecked=unchecked,
+            chunks=self.chunks,
         )
 
 
@@ -129,11 +133,13 @@ class _SchemaColumns(Struct, frozen=True):
     """The requested columns in one file schema.
 
     `nodes` has one node per requested column, None if the file does not have the column. `chosen`
-    are the positions of the projected columns, None for all. `positions` are all of these.
+    are the positions of the projected columns, None for all. `positions` are all of these. `each`
+    has the positions of each column of an `EachColumn` projection.
     """
 
     nodes: tuple[Node | None, ...]
     chosen: tuple[int, ...] | None
+    each: tuple[tuple[int, ...], ...]
     positions: frozenset[int]
 
 
@@ -148,6 +154,7 @@ class _Collector(Struct):
     rows: list[int] = field(default_factory=list)
     bytes: list[int] = field(default_factory=list)
     ranges: list[list[tuple[int, int]]] = field(default_factory=list)
+    chunks: list[list[tuple[int, int, int]]] = field(default_factory=list)
     _by_schema: dict[int, tuple[FileSchema, _SchemaColumns]] = field(default_factory=dict)
 
     def in_schema(self, schema: FileSchema) -> _SchemaColumns:
@@ -160,13 +167,15 @@ class _Collector(Struct):
     def _find_columns(self, schema: FileSchema) -> _SchemaColumns:
         nodes = tuple(self.find(schema, statistics.column.path) for statistics in self.columns)
         chosen = None
+        each: tuple[tuple[int, ...], ...] = ()
         if self.projection is not None:
-            projected = (self.find(schema, path) for path in self.projection)
-            chosen = tuple(sorted({leaf.index for node in projected for leaf in _leaves(node)}))
+            projected = [self.find(schema, path) for path in self.projection]
+            each = tuple(tuple(leaf.index for leaf in _leaves(node)) for node in projected)
+            chosen = tuple(sorted({index for indices in each for index in indices}))
         with_bounds = (
             node.leaf.index for node in nodes if node is not None and node.leaf is not None
         )
-        return _SchemaColumns(nodes, chosen, frozenset((*with_bounds, *(chosen or ()))))
+        return _SchemaColumns(nodes, chosen, each, frozenset((*with_bounds, *(chosen or ()))))
 
     def take(self, position: int, footer: FooterMetadata, wanted: _SchemaColumns) -> None:
         """Add the row groups of one footer."""
@@ -176,6 +185,14 @@ class _Collector(Struct):
             self.rows.append(group.rows)
             self.bytes.append(group.size)
             self.ranges.append(_ranges(group, wanted.chosen))
+            if isinstance(self.projection, EachColumn):
+                self.chunks.append(
+                    [
+                        (at, start, end)
+                        for at, positions in enumerate(wanted.each)
+                        for start, end in _ranges(group, positions)
+                    ]
+                )
             for statistics, node in zip(self.columns, wanted.nodes, strict=True):
                 if node is None:
                     # A column that the file does not have is NULL in all of its rows.
@@ -200,6 +217,7 @@ class _Collector(Struct):
             {path: column.exact for path, column in believed.items()},
             {path: column.contradicted for path, column in believed.items()},
             {statistics.column.path: statistics.unreadable for statistics in self.columns},
+            pa.array(self.chunks, _CHUNKS) if isinstance(self.projection, EachColumn) else None,
         )
 
 

@@ -46,15 +46,14 @@ def test_tables_that_have_changed_since_are_audited_as_the_inventory_has_them(
     events = write_events(tmp_path / "events")
     write_hive(tmp_path / "visits", 2)
     place = str(tmp_path / "inventory")
-    whyscan.spark.write_inventory(
-        spark, {name: str(tmp_path / name) for name in NAMES}, place, form=form
-    )
+    tables = {name: str(tmp_path / name) for name in NAMES}
+    whyscan.spark.write_inventory(spark, tables, place, form=form, depth="row-groups")
     before = whyscan.spark.audit(spark, QUERIES, {}, inventory=place, inventory_format=form)
     write_deltalake(tmp_path / "sales", rows(2), mode="append")
     events.append(rows(2))
 
     after = whyscan.spark.audit(spark, QUERIES, {}, inventory=place, inventory_format=form)
-    now = whyscan.spark.audit(spark, QUERIES, {name: str(tmp_path / name) for name in NAMES})
+    now = whyscan.spark.audit(spark, QUERIES, tables)
 
     assert files(before) == files(after) == {"sales": (2, 1), "events": (2, 1), "visits": (6, 3)}
     assert files(now) == {"sales": (3, 2), "events": (3, 2), "visits": (6, 3)}

@@ -22,8 +22,8 @@ from tables.iceberg.by_hand import Lake as IcebergTable
 from whyscan.errors import UsageError, WhyscanError
 from whyscan.spark.stages.inventory import direct
 from whyscan.spark.stages.inventory.run import inventory, write_inventory
-from whyscan.spark.stages.inventory.writing import inventoried
 from whyscan.tables import open_snapshot
+from whyscan.tables.inventory.opening import open_inventory
 
 PRICE = Decimal("12345678901234567890.5")
 
@@ -298,7 +298,7 @@ def test_a_snapshot_that_a_table_goes_back_to_is_its_last_one_and_not_read_again
     runs = [write_inventory(spark, {"users": str(users)}, out) for _ in range(2)]
 
     assert [states(run) for run in runs] == [{"users": "unchanged"}] * 2
-    (table,) = inventoried(spark, out, "parquet", {})
+    (table,) = open_inventory(out, {}).tables.values()
     assert table.snapshot == first.tables[0].row.snapshot
     query = "SELECT max_by(snapshot, read_at) FROM parquet.`{}` GROUP BY table"
     assert spark.sql(query.format(first.tables_at)).collect() == [(table.snapshot,)]

@@ -46,11 +46,17 @@ class DiesOnce:
         return DiesOnce, (self.part,)
     def __getattr__(self, name):
         return getattr(self.part, name)
-    def row_groups(self, *asked):
-        if not os.path.exists(died):
+    def row_groups(self, *arguments):
+        return DyingGroups(self.part.row_groups(*arguments))
+
+class DyingGroups:
+    def __init__(self, groups):
+        self.groups = groups
+    def __getattr__(self, name):
+        if name == "ordinal" and not os.path.exists(died):
             open(died, "w").close()
             os._exit(1)
-        return self.part.row_groups(*asked)
+        return getattr(self.groups, name)
 
 packed = opening.packed
 opening.packed = lambda part: packed(DiesOnce(part))
@@ -89,7 +95,7 @@ def task(users):
     """What the one task of a table is given."""
     (opened,) = Opener(InventoryDepth.ROW_GROUPS).open_all(sources_of({"users": str(users)}, None))
     assert isinstance(opened, OpenedTable)
-    rows = [{**opened.about, "part": part} for part in opened.parts]
+    rows = [{**opened.about, "part": n, "contents": p} for n, p in enumerate(opened.parts)]
     return opened.about, [pa.RecordBatch.from_pylist(rows, PARTS)]
 
 

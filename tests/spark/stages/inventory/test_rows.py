@@ -14,7 +14,9 @@ from whyscan.spark.stages.inventory.reading import InventoryDepth, rows
 from whyscan.tables import open_snapshot
 from whyscan.tables.parts import parts
 
-ABOUT = {"table": "t", "uri": "u", "format": "f", "snapshot": "1"}
+ABOUT = {"table": "t", "uri": "u", "format": "f", "snapshot": "1", "part": 0}
+# Where a container stands, and what is counted for a whole part.
+OF_A_PART = {"part", "position", "wrong_counts"}
 
 
 def listed(some):
@@ -22,7 +24,11 @@ def listed(some):
     batches = [batch for part in some for batch in rows(ABOUT, part, InventoryDepth.FILES)]
     for batch in batches:
         batch.validate(full=True)
-    return Counter(repr(row) for batch in batches for row in batch.to_pylist())
+    rows_of_parts = (row for batch in batches for row in batch.to_pylist())
+    return Counter(
+        repr({name: value for name, value in row.items() if name not in OF_A_PART})
+        for row in rows_of_parts
+    )
 
 
 def divided(snapshot, files_each):

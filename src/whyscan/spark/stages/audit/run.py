@@ -13,12 +13,12 @@ from msgspec.structs import replace
 from whyscan.errors import UsageError, WhyscanError
 from whyscan.reports.masked_records import masked
 from whyscan.reports.words import counted
-from whyscan.spark.pinned_tables import column_types, pin_all
+from whyscan.spark.pinned_tables import column_types, pin_all, pin_inventory
 from whyscan.spark.stage_output import format_named
 from whyscan.spark.stages.audit import history as history_table
 from whyscan.spark.stages.audit.drift import drifted
 from whyscan.spark.stages.audit.stage import THRESHOLD, AuditOptions, explain_workload
-from whyscan.spark.stages.inventory.writing import inventoried
+from whyscan.spark.stages.inventory.writing import open_written
 from whyscan.spark.stages.workload.query import Workload
 from whyscan.spark.tables import NamedTable, sources
 
@@ -68,7 +68,7 @@ def audit(
       iceberg. A shape that keeps more of a table than in an earlier run, by more than `threshold`
       of its bytes, has drifted.
     - `inventory` is the place of an inventory, in `inventory_format`: its tables are audited, too,
-      at the snapshots that it has.
+      by the containers that it has of them. The tables themselves are not read.
     - `progress` is called with a text before each step.
     """
     form = format_named(history_format)
@@ -81,12 +81,12 @@ def audit(
     )
     before = None if history is None else history_table.opened(spark, history, form)
     named_tables = _sources(tables, storage)
-    if inventory is not None:
-        # A listed table replaces one of the inventory with the same name.
-        inventory_tables = inventoried(spark, inventory, inventory_format, storage)
-        by_name = {source.name: source for source in (*inventory_tables, *named_tables)}
-        named_tables = tuple(by_name.values())
     pinned = _pinned(named_tables, partition_types, progress)
+    if inventory is not None:
+        written = open_written(spark, inventory, inventory_format, storage)
+        # A listed table replaces one of the inventory with the same name.
+        names = [name for name in written.tables if name not in {t.name for t in named_tables}]
+        pinned = (*pin_inventory(written, storage, names), *pinned)
     if not isinstance(workload, Workload):
         workload = _read(spark, workload, dialect, storage, column_types(pinned))
     result, named = explain_workload(spark, workload, pinned, options, progress)

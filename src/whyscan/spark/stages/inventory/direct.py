@@ -47,10 +47,20 @@ _REPEATED = [
     "uri",
     "format",
     "level",
-    "partition.key_value.key",
-    "partition.key_value.value",
-    "columns.list.element.name",
-    "columns.list.element.type",
+    "part",
+    "manifest",
+    "spec",
+    "file_format",
+    "footer",
+    "wrong_counts",
+    "maybe_deleted",
+    *(
+        f"{name}.key_value.{side}"
+        for name in ("partition", "partition_types")
+        for side in ("key", "value")
+    ),
+    "chunks.list.element.column",
+    *(f"columns.list.element.{name}" for name in ("name", "type", "source")),
 ]
 """The columns that Parquet encodes with a dictionary: values of the others rarely repeat."""
 _GATHERED = "_gathered-"

@@ -16,6 +16,7 @@ from whyscan.spark.stages.inventory.report import FAILED, UNCHANGED, Inventoried
 from whyscan.spark.tables import NamedTable, sources
 from whyscan.tables import open_snapshot
 from whyscan.tables.identity import identity
+from whyscan.tables.inventory.description import description_of
 from whyscan.tables.parts import parts
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class OpenedTable(Struct, frozen=True):
     snapshot: str
     mark: str
     parts: tuple[bytes, ...]
+    description: str
 
     @property
     def about(self) -> dict[str, str]:
@@ -78,7 +80,13 @@ class Opener(Struct, frozen=True):
                 return InventoriedTable(source.name, source.uri, UNCHANGED, before)
             divided = tuple(map(packed, parts(snapshot, self.depth.files_each)))
             return OpenedTable(
-                source, snapshot.uri, snapshot.format, snapshot_identity.name, mark, divided
+                source,
+                snapshot.uri,
+                snapshot.format,
+                snapshot_identity.name,
+                mark,
+                divided,
+                description_of(snapshot).to_json(),
             )
         except WhyscanError as error:
             return InventoriedTable(source.name, source.uri, FAILED, error=error)
@@ -90,7 +98,11 @@ class Opener(Struct, frozen=True):
 
 def spread(spark: SparkSession, opened: Sequence[OpenedTable]) -> DataFrame:
     """One row per part, distributed over a few tasks per core."""
-    rows = [{**table.about, "part": part} for table in opened for part in table.parts]
+    rows = [
+        {**table.about, "part": number, "contents": part}
+        for table in opened
+        for number, part in enumerate(table.parts)
+    ]
     tasks = max(1, min(len(rows), TASKS_A_CORE * cores(spark)))
-    schema = "table string, uri string, format string, snapshot string, part binary"
+    schema = "table string, uri string, format string, snapshot string, part int, contents binary"
     return spark.createDataFrame(pa.Table.from_pylist(rows, PARTS), schema).repartition(tasks)

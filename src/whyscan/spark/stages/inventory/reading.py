@@ -4,28 +4,41 @@ from __future__ import annotations
 
 import pickle
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec.structs import replace
 
 from whyscan.errors import UsageError, WhyscanError
+from whyscan.pruning.containers import NOTHING
+from whyscan.pruning.mask import materialise
 from whyscan.spark.errors import carried, to_text
 from whyscan.spark.stages.inventory.rows import (
-    FILE,
-    MANIFEST,
-    ROW_GROUP,
     ContainerRows,
     failed,
-    leaves,
+    partition_types,
     partition_values,
 )
+from whyscan.tables.inventory.container_schema import (
+    CHUNK,
+    FILE,
+    FOOTER_READ,
+    MANIFEST,
+    OF_THE_FORMAT,
+    OUT_OF_REACH,
+    PARQUET,
+    ROW_GROUP,
+)
+from whyscan.tables.inventory.description import leaves
+from whyscan.tables.snapshot import EachColumn
 from whyscan.tree import zones
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from whyscan.tables.snapshot import Files, Snapshot
+    from whyscan.tables.snapshot import Files, Manifests, RowGroups, Snapshot
     from whyscan.tree.nodes import Column
 
     Work = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
@@ -36,10 +49,11 @@ PARTS = pa.schema(
         ("uri", pa.string()),
         ("format", pa.string()),
         ("snapshot", pa.string()),
-        ("part", pa.binary()),
+        ("part", pa.int32()),
+        ("contents", pa.binary()),
     ]
 )
-"""The input rows of a task: a pickled part, and the names of its table."""
+"""The input rows of a task: a pickled part, its number, and the names of its table."""
 
 BATCH = 10_000
 """The most containers in one batch to the JVM."""
@@ -94,16 +108,16 @@ def reading_what_can_be_read(depth: InventoryDepth) -> Work:
     return read
 
 
-def parts_of_task(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[dict[str, str], Snapshot]]:
+def parts_of_task(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[dict[str, Any], Snapshot]]:
     """The unpickled parts of a task, each with the names of its table."""
     for batch in batches:
         for row in batch.to_pylist():
-            part = row.pop("part")
-            yield row, pickle.loads(part)  # noqa: S301 - written by the driver
+            contents = row.pop("contents")
+            yield row, pickle.loads(contents)  # noqa: S301 - written by the driver
 
 
 def rows(
-    about: Mapping[str, str], part: Snapshot, depth: InventoryDepth
+    about: Mapping[str, Any], part: Snapshot, depth: InventoryDepth
 ) -> Iterator[pa.RecordBatch]:
     """The containers of a part, one batch per level."""
     columns = list(leaves(part.schema().fields))
@@ -123,39 +137,95 @@ def _levels(
 ) -> Iterator[ContainerRows]:
     manifests = part.manifests()
     if manifests is not None:
-        yield ContainerRows(
-            MANIFEST,
-            manifests.paths,
-            manifests.containers,
-            rows=manifests.rows,
-            files=manifests.files,
-        )
+        values = {"files": manifests.files, "rows": manifests.rows}
+        yield ContainerRows(MANIFEST, manifests.paths, manifests.containers, values)
     files = part.files(columns, _UTC)
-    partition = partition_values(files, part.numbered_specs)
-    yield ContainerRows(
-        FILE,
-        files.paths,
-        files.containers,
-        partition=partition,
-        bytes=files.bytes,
-        rows=files.rows,
-        deleted=files.deleted,
-    )
-    if depth is InventoryDepth.ROW_GROUPS:
-        yield _row_groups(part, files, partition, columns)
-
-
-def _row_groups(
-    part: Snapshot, files: Files, partition: pa.Array, columns: Sequence[Column]
-) -> ContainerRows:
+    values = _values_of_files(part, files, manifests)
+    if depth is InventoryDepth.FILES:
+        yield ContainerRows(FILE, files.paths, files.containers, values)
+        return
     everything = pa.array(np.arange(files.count))
-    groups = part.row_groups(files, everything, columns, ())
-    return ContainerRows(
-        ROW_GROUP,
-        files.paths.take(groups.owners),
-        groups.containers,
-        partition=partition.take(groups.owners),
-        ordinal=groups.ordinal,
-        bytes=groups.bytes,
-        rows=groups.containers.rows,
-    )
+    each = EachColumn(column.path for column in columns)
+    groups = part.row_groups(files, everything, columns, each)
+    values["footer"] = _footers(groups, files)
+    yield ContainerRows(FILE, files.paths, files.containers, values)
+    values_of_groups = _values_of_row_groups(groups, values)
+    values_of_groups["chunks"] = _chunks(groups, each)
+    # Partition values are those of the file.
+    own = replace(groups.containers, partition=NOTHING, buckets=())
+    yield ContainerRows(ROW_GROUP, files.paths.take(groups.owners), own, values_of_groups)
+
+
+def _values_of_files(
+    part: Snapshot, files: Files, manifests: Manifests | None
+) -> dict[str, pa.Array | None]:
+    partition = partition_values(files, part.numbered_specs)
+    none = pa.repeat(pa.scalar(0, pa.int64()), files.count)
+    listed = None
+    if manifests is not None and files.manifest is not None:
+        listed = manifests.paths.take(files.manifest)
+    return {
+        "partition": partition,
+        "partition_types": partition_types(files, partition),
+        "bytes": files.bytes,
+        "rows": files.rows,
+        "live_rows": files.containers.rows,
+        "deleted": files.deleted,
+        "maybe_deleted": none if files.maybe_deleted is None else files.maybe_deleted,
+        "manifest": listed,
+        "spec": files.spec,
+        "file_format": files.formats,
+        "wrong_counts": _at_the_first(files.wrong_counts, files.count),
+        "rows_unreadable": materialise(files.containers.unreadable.get((), False), files.count),
+    }
+
+
+def _footers(groups: RowGroups, files: Files) -> pa.Array:
+    """One text per file: whether its footer was read, or why not."""
+    reasons = {u.why for u in groups.unchecked if not u.why.startswith(OF_THE_FORMAT)}
+    other = reasons.pop() if len(reasons) == 1 else OUT_OF_REACH
+    why = pa.repeat(other, files.count)
+    if files.formats is not None:
+        named = pc.binary_join_element_wise(OF_THE_FORMAT, files.formats, "")
+        why = pc.if_else(pc.equal(files.formats, PARQUET), why, named)
+    everything = pa.array(np.arange(files.count))
+    reached = pc.is_in(everything, groups.opened.cast(everything.type))
+    return pc.if_else(reached, FOOTER_READ, why)
+
+
+def _at_the_first(number: int, count: int) -> pa.Array:
+    """A number of a whole part: its first container has the number, the others have 0."""
+    numbers = np.zeros(count, np.int64)
+    numbers[:1] = number
+    return pa.array(numbers)
+
+
+def _values_of_row_groups(
+    groups: RowGroups, values_of_files: Mapping[str, pa.Array | None]
+) -> dict[str, pa.Array | None]:
+    partition, types = (values_of_files[name] for name in ("partition", "partition_types"))
+    unreadable = groups.containers.unreadable.get((), False)
+    return {
+        "position": groups.owners,
+        "partition": None if partition is None else partition.take(groups.owners),
+        "partition_types": None if types is None else types.take(groups.owners),
+        "ordinal": groups.ordinal,
+        "bytes": groups.bytes,
+        "rows": groups.containers.rows,
+        "rows_unreadable": materialise(unreadable, groups.count),
+    }
+
+
+def _chunks(groups: RowGroups, each: EachColumn) -> pa.ListArray | None:
+    """The byte ranges of every column in each row group."""
+    if groups.chunks is None:
+        return None
+    flat = groups.chunks.flatten()
+    names = pa.array([".".join(path) for path in each], pa.string())
+    items = [
+        names.take(pc.list_element(flat, 0)),
+        pc.list_element(flat, 1),
+        pc.list_element(flat, 2),
+    ]
+    chunks = pa.StructArray.from_arrays(items, fields=list(CHUNK))
+    return pa.ListArray.from_arrays(groups.chunks.offsets, chunks)

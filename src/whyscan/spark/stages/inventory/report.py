@@ -20,11 +20,12 @@ READ, UNCHANGED, FAILED = "read", "unchanged", "failed"
 class TableRow(Record, frozen=True):
     """A table at a snapshot: one row of the inventory's `tables`. None means unknown or not read.
 
-    `mark` is different for two snapshots with the same name. `files_opened` counts the files whose
-    footers gave `row_groups`. `bytes` and `rows` are sums over the files.
+    `mark` is different for two snapshots with the same name. `parts` were read one by one, and
+    `description` has what the containers do not say. `files_opened` counts the files whose footers
+    gave `row_groups`. `bytes` and `rows` are sums over the files.
     """
 
-    OMITTED: ClassVar = ("table", "uri", "mark")
+    OMITTED: ClassVar = ("table", "uri", "mark", "parts", "description")
 
     table: Name
     uri: Name
@@ -35,6 +36,7 @@ class TableRow(Record, frozen=True):
     ]
     mark: str
     depth: Word
+    parts: int
     manifests: Count
     files: Count
     row_groups: Annotated[Count | None, Meta(description="null if no footers were read.")]
@@ -46,6 +48,7 @@ class TableRow(Record, frozen=True):
         Count | None, Meta(description="The rows of the files that record them; null if none do.")
     ]
     read_at: datetime
+    description: str
 
     @property
     def containers(self) -> int:

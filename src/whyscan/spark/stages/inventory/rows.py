@@ -14,85 +14,52 @@ import pyarrow.compute as pc
 from msgspec import Struct
 
 from whyscan.pruning.exact import NOTHING
+from whyscan.pruning.interval import between
 from whyscan.pruning.mask import as_array, materialise
+from whyscan.pruning.transforms import result_type
 from whyscan.reports.masked_records import masked_array
 from whyscan.reports.values import json_values
-from whyscan.spark.stages.inventory.bounds import BOUND, bounds
+from whyscan.tables.inventory.bounds import BOUND, bounds
+from whyscan.tables.inventory.container_schema import (
+    COLUMN,
+    CONTAINERS,
+    PARTITION,
+    PARTITION_VALUES,
+    STATISTICS,
+)
 from whyscan.tree.arrow import arrow_type
 from whyscan.tree.nodes import Column
-from whyscan.tree.types import StructType
+from whyscan.tree.types import FloatType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from whyscan.pruning.containers import Containers
+    from whyscan.pruning.containers import Buckets, Containers
+    from whyscan.pruning.interval import Interval
     from whyscan.pruning.mask import Vector
     from whyscan.tables.snapshot import Files, SpecLine
-    from whyscan.tree.nodes import Path
-    from whyscan.tree.types import Field
 
-COLUMN = pa.struct(
-    [
-        ("name", pa.string()),
-        ("type", pa.string()),
-        ("lower", BOUND),
-        ("upper", BOUND),
-        ("lower_is_value", pa.bool_()),
-        ("upper_is_value", pa.bool_()),
-        ("nulls", pa.int64()),
-        ("nans", pa.int64()),
-    ]
-)
-PARTITION = pa.map_(pa.string(), pa.string())
-SCHEMA = pa.schema(
-    [
-        ("uri", pa.string()),
-        ("format", pa.string()),
-        ("level", pa.string()),
-        ("path", pa.string()),
-        ("ordinal", pa.int32()),
-        ("partition", PARTITION),
-        ("bytes", pa.int64()),
-        ("rows", pa.int64()),
-        ("deleted", pa.int64()),
-        ("files", pa.int64()),
-        ("columns", pa.list_(pa.field("element", COLUMN))),
-        ("table", pa.string()),
-        ("snapshot", pa.string()),
-        ("error", pa.string()),
-    ]
-)
+SCHEMA = CONTAINERS.append(pa.field("error", pa.string()))
 """One row per container. Only the row of an unreadable part has an `error`, and nothing else."""
-
-MANIFEST, FILE, ROW_GROUP = "manifest", "file", "row_group"
 
 
 class ContainerRows(Struct, frozen=True):
-    """The containers of one level; an array is None if it is unknown for all of them."""
+    """The containers of one level; `values` are more columns of their rows, None if unknown."""
 
     level: str
     paths: pa.Array
     containers: Containers
-    partition: pa.Array | None = None
-    ordinal: pa.Array | None = None
-    bytes: pa.Array | None = None
-    rows: pa.Array | None = None
-    deleted: pa.Array | None = None
-    files: pa.Array | None = None
+    values: Mapping[str, pa.Array | None]
 
     def batch(self, about: Mapping[str, str], columns: Sequence[Column]) -> pa.RecordBatch:
         """The containers as rows; `about` has the values that are equal in all rows of a table."""
         count = self.containers.count
         arrays = {
             "level": pa.repeat(self.level, count),
+            "position": pa.array(np.arange(count)),
             "path": masked_array(self.paths),
-            "partition": self.partition,
-            "ordinal": self.ordinal,
-            "bytes": self.bytes,
-            "rows": self.rows,
-            "deleted": self.deleted,
-            "files": self.files,
             "columns": described(self.containers, columns),
+            **self.values,
             **{name: pa.repeat(value, count) for name, value in about.items()},
         }
         return pa.record_batch(
@@ -114,65 +81,99 @@ def _of_type(array: pa.Array | None, kind: pa.DataType, count: int) -> pa.Array:
     return array if array.type == kind else array.cast(kind)
 
 
-def leaves(fields: Sequence[Field], above: Path = ()) -> Iterator[Column]:
-    """Every column of a schema; a struct gives one column per member."""
-    for field in fields:
-        path = (*above, field.name)
-        if isinstance(field.type, StructType):
-            yield from leaves(field.type.fields, path)
-        else:
-            yield Column(path, field.type)
-
-
 def described(containers: Containers, columns: Sequence[Column]) -> pa.ListArray:
-    """One list per container: the columns with any statistic, in the order of the schema."""
-    arrays = [
-        _column(containers, column) for column in columns if _has_metadata(containers, column)
+    """One list per container: what statistics, partition values and buckets say of each column."""
+    lines = [
+        *(
+            _line(column, STATISTICS, interval, containers)
+            for column in columns
+            if (interval := containers.statistics.get(column.path)) is not None
+        ),
+        *(
+            _line(column, PARTITION_VALUES, interval, containers)
+            for column in columns
+            if (interval := containers.partition.get(column.path)) is not None
+        ),
+        *(_transformed(buckets, columns, containers) for buckets in containers.buckets),
     ]
-    return _without_empty_columns(in_lists(arrays, containers.count, COLUMN), len(arrays))
+    items = in_lists([line.items for line in lines], containers.count, COLUMN)
+    return _without(items, [line.says_nothing for line in lines])
 
 
-def _without_empty_columns(columns: pa.ListArray, width: int) -> pa.ListArray:
-    """Remove the columns without any statistic from each list of `width` columns.
+class _Lines(Struct, frozen=True):
+    """What one source says of a column, one struct per container.
+
+    `says_nothing` flags the containers in which any value is possible as far as this source goes.
+    """
+
+    items: pa.StructArray
+    says_nothing: pa.BooleanArray
+
+
+def _without(lists: pa.ListArray, unwanted: Sequence[pa.BooleanArray]) -> pa.ListArray:
+    """Remove the items that say nothing from each list; `unwanted` has one array per position.
 
     Lists differ: a manifest of an older spec has no statistics of a newer spec's columns.
     """
-    items = columns.values
-    has_value = [items.field(name).is_valid() for name in ("lower", "upper", "nulls", "nans")]
-    has_any = reduce(pc.or_, has_value)
-    if has_any.true_count == len(items):
-        return columns
-    counts = has_any.to_numpy(zero_copy_only=False).reshape(len(columns), width).sum(axis=1)
-    offsets = np.concatenate(([0], counts.cumsum())).astype(np.int32)
-    return pa.ListArray.from_arrays(pa.array(offsets), items.filter(has_any))
-
-
-def _has_metadata(containers: Containers, column: Column) -> bool:
-    return any(
-        column.path in source
-        for source in (containers.partition, containers.statistics, containers.exact)
+    if not any(flags.true_count for flags in unwanted):
+        return lists
+    wanted = ~np.column_stack([flags.to_numpy(zero_copy_only=False) for flags in unwanted])
+    offsets = np.concatenate(([0], wanted.sum(axis=1).cumsum())).astype(np.int32)
+    return pa.ListArray.from_arrays(
+        pa.array(offsets), lists.flatten().filter(pa.array(wanted.ravel()))
     )
 
 
-def _column(containers: Containers, column: Column) -> pa.StructArray:
-    count, kind = containers.count, column.type
-    interval = containers.interval(column)
-    exact = containers.exact.get(column.path, NOTHING)
-    # The bound of a partition value may differ from the recorded bound.
-    of_rows = column.path not in containers.partition
-    return pa.StructArray.from_arrays(
-        [
-            pa.repeat(".".join(column.path), count),
-            pa.repeat(str(kind), count),
-            _ends(column, interval.lower, count),
-            _ends(column, interval.upper, count),
-            materialise(exact.lower, count) if of_rows else pa.repeat(False, count),
-            materialise(exact.upper, count) if of_rows else pa.repeat(False, count),
-            pa.nulls(count, pa.int64()) if exact.nulls is None else exact.nulls.cast(pa.int64()),
-            pa.nulls(count, pa.int64()) if exact.nans is None else exact.nans.cast(pa.int64()),
-        ],
-        fields=list(COLUMN),
+def _line(column: Column, source: str, interval: Interval, containers: Containers) -> _Lines:
+    count, path = containers.count, column.path
+    measured = source == STATISTICS
+    exact = containers.exact.get(path, NOTHING) if measured else NOTHING
+    contradicted = containers.contradicted.get(path, False) if measured else False
+    # The path is flagged once: in the line of its statistics, if there is one.
+    flagged = measured or (source == PARTITION_VALUES and path not in containers.statistics)
+    unreadable = containers.unreadable.get(path, False) if flagged else False
+    values = {
+        "name": pa.repeat(".".join(path), count),
+        "type": pa.repeat(str(column.type), count),
+        "source": pa.repeat(source, count),
+        "lower": _ends(column, interval.lower, count),
+        "upper": _ends(column, interval.upper, count),
+        "lower_is_value": materialise(exact.lower, count),
+        "upper_is_value": materialise(exact.upper, count),
+        "nulls": _counts(exact.nulls, count),
+        "nans": _counts(exact.nans, count),
+        "may_be_value": materialise(interval.value, count),
+        "may_be_null": materialise(interval.null, count),
+        "may_be_nan": materialise(interval.nan, count),
+        "may_raise": materialise(interval.raises, count),
+        "nulls_counted": materialise(interval.counted, count),
+        "contradicted": materialise(contradicted, count),
+        "unreadable": materialise(unreadable, count),
+    }
+    unknown = [values[name].is_null() for name in ("lower", "upper", "nulls", "nans")]
+    possible = [values["may_be_value"], values["may_be_null"]]
+    if isinstance(column.type, FloatType):
+        possible.append(values["may_be_nan"])
+    # A container that lacks a line has not counted the NULLs.
+    doubts = [pc.invert(values[name]) for name in ("contradicted", "unreadable")]
+    if measured:
+        doubts.append(pc.invert(values["nulls_counted"]))
+    return _Lines(
+        pa.StructArray.from_arrays([values[field.name] for field in COLUMN], fields=list(COLUMN)),
+        reduce(pc.and_, [*unknown, *possible, *doubts]),
     )
+
+
+def _counts(counts: pa.Array | None, count: int) -> pa.Array:
+    return pa.nulls(count, pa.int64()) if counts is None else counts.cast(pa.int64())
+
+
+def _transformed(buckets: Buckets, columns: Sequence[Column], containers: Containers) -> _Lines:
+    """The partition values of a field without a preimage: its source is the transform's text."""
+    source = next(column for column in columns if column.path == buckets.source)
+    kind = result_type(buckets.transform, source.type)
+    values = between(kind, buckets.lower, buckets.upper)
+    return _line(Column(buckets.source, kind), str(buckets.transform), values, containers)
 
 
 def _ends(column: Column, end: Vector | None, count: int) -> pa.StructArray:
@@ -180,6 +181,19 @@ def _ends(column: Column, end: Vector | None, count: int) -> pa.StructArray:
     if end is None or pa.types.is_null(kind):
         return pa.nulls(count, BOUND)
     return bounds(column.type, as_array(end, count, kind))
+
+
+def partition_types(files: Files, values: pa.Array) -> pa.Array:
+    """One map per file with the names of `values`: the Arrow types of the partition values."""
+    types = {
+        name: str(files.partition.schema.field(name).type) for name in files.partition.column_names
+    }
+    names = list(types)
+    if not names:
+        return pa.nulls(files.count, PARTITION)
+    at = pc.index_in(values.keys, pa.array(names, pa.string()))
+    items = pa.array(list(types.values()), pa.string()).take(at)
+    return pa.MapArray.from_arrays(values.offsets, values.keys, items, mask=None)
 
 
 def partition_values(files: Files, specs: Sequence[SpecLine]) -> pa.Array:

@@ -39,8 +39,9 @@ from whyscan.spark.stages.inventory.report import (
     InventoryRun,
     TableRow,
 )
-from whyscan.spark.stages.inventory.rows import FILE, MANIFEST, ROW_GROUP, SCHEMA, failed
+from whyscan.spark.stages.inventory.rows import SCHEMA, failed
 from whyscan.spark.stages.inventory.writing import among, inventory_at
+from whyscan.tables.inventory.container_schema import FILE, MANIFEST, ROW_GROUP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -283,6 +284,7 @@ def _row(
         **table.about,
         mark=table.mark,
         depth=depth,
+        parts=len(table.parts),
         manifests=of(MANIFEST, "count"),
         files=of(FILE, "count"),
         row_groups=of(ROW_GROUP, "count") if deep else None,
@@ -290,6 +292,7 @@ def _row(
         bytes=files["bytes"],
         rows=files["rows"],
         read_at=now,
+        description=table.description,
     )
 
 

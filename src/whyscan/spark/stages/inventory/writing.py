@@ -27,8 +27,8 @@ from whyscan.spark.jobs import with_settings
 from whyscan.spark.stage_output import TableFormat, append, format_named, is_absent, refuse_another
 from whyscan.spark.stages.inventory import direct
 from whyscan.spark.stages.inventory.report import TableRow
-from whyscan.spark.stages.inventory.rows import SCHEMA
-from whyscan.spark.tables import NamedTable
+from whyscan.tables.inventory.container_schema import CONTAINERS, TABLES
+from whyscan.tables.inventory.opening import open_inventory, open_inventory_tables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,28 +36,12 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
+    from whyscan.tables.inventory.opening import Inventory
+
     Snapshots = Sequence[tuple[str, str]]
     """Pairs of a table's name and a snapshot's name."""
 
 PARTITIONED_BY = ("table", "snapshot")
-CONTAINERS = pa.schema([field for field in SCHEMA if field.name != "error"])
-TABLES = pa.schema(
-    [
-        ("table", pa.string()),
-        ("uri", pa.string()),
-        ("format", pa.string()),
-        ("snapshot", pa.string()),
-        ("mark", pa.string()),
-        ("depth", pa.string()),
-        ("manifests", pa.int64()),
-        ("files", pa.int64()),
-        ("row_groups", pa.int64()),
-        ("files_opened", pa.int64()),
-        ("bytes", pa.int64()),
-        ("rows", pa.int64()),
-        ("read_at", pa.timestamp("us", "UTC")),
-    ]
-)
 # Without this setting Spark sorts the rows of a task by partition; a task has few partitions.
 _WITHOUT_SORTING = {"spark.sql.maxConcurrentOutputFileWriters": "100"}
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
@@ -167,17 +151,22 @@ def inventory_at(place: str, form: str) -> InventoryStore:
     return InventoryStore(os.path.abspath(place) if local else place, chosen)  # noqa: PTH100 - links stay
 
 
-def inventoried(
+def open_written(
     spark: SparkSession, place: str, form: str, options: Mapping[str, Any]
-) -> tuple[NamedTable, ...]:
-    """The tables of an inventory by name, each at the snapshot that was read last."""
-    # Rows come in the order of reading: the last row of a name wins.
-    rows = {row.table: row for row in inventory_at(place, form).complete_rows(spark).values()}
-    if not rows:
-        raise UsageError(
-            f"there is no inventory at {place}", hint=f"whyscan inventory TABLE... -o {place}"
-        )
-    return tuple(NamedTable(row.table, row.uri, options, row.snapshot) for row in rows.values())
+) -> Inventory:
+    """Open an inventory by its folder, or by its namespace in a catalog of the session."""
+    store = inventory_at(place, form)
+    if store.form is not TableFormat.ICEBERG:
+        return open_inventory(store.place, options)
+    with uncarried():
+        tables, containers = (_location(spark, name) for name in (store.tables, store.containers))
+    return open_inventory_tables(place, tables, containers, options)
+
+
+def _location(spark: SparkSession, name: str) -> str:
+    """The address of an Iceberg table of the session."""
+    lines = spark.sql(f"DESCRIBE TABLE EXTENDED {name}").where("col_name = 'Location'").collect()
+    return str(lines[0]["data_type"])
 
 
 def among(snapshots: Snapshots) -> Column:

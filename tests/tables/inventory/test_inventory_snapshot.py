@@ -1,0 +1,93 @@
+"""An inventory's containers are planned as the table is that they were read from."""
+
+from __future__ import annotations
+
+import pickle
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from spark.planning.plans_in_parts import (
+    ZOO,
+    in_one,
+    in_parts,
+    in_this_process,
+    predicates,
+    zoo,
+)
+from whyscan.errors import WhyscanError
+from whyscan.spark.stages.inventory.reading import InventoryDepth, rows
+from whyscan.tables import open_snapshot
+from whyscan.tables.inventory.container_rows import ContainerFile, ContainerFiles
+from whyscan.tables.inventory.description import description_from, description_of
+from whyscan.tables.inventory.snapshot import InventorySnapshot
+from whyscan.tables.parts import parts
+from whyscan.tables.storage.store import local_store
+
+ABOUT = {"table": "t", "uri": "u", "format": "f", "snapshot": "1"}
+
+
+def inventoried(snapshot, folder, depth=InventoryDepth.ROW_GROUPS, files_each=1_000_000):
+    """The snapshot of what an inventory of this one writes, part by part and level by level."""
+    store = local_store(str(folder))
+    divided = parts(snapshot, files_each)
+    files = []
+    for number, part in enumerate(divided):
+        for level, batch in enumerate(rows({**ABOUT, "part": number}, part, depth)):
+            path = f"{number}-{level}.parquet"
+            pq.write_table(pa.Table.from_batches([batch]), folder / path)
+            files.append(ContainerFile(store, path, (folder / path).stat().st_size))
+    return InventorySnapshot(
+        place="inventory",
+        read_at="now",
+        description=description_from(description_of(snapshot).to_json()),
+        # In another order than that of the table.
+        containers=ContainerFiles(tuple(reversed(files))),
+        parts_written=len(divided),
+        file_count=snapshot.files((), None).count,
+        row_groups_read=depth is InventoryDepth.ROW_GROUPS,
+    )
+
+
+def questions(snapshot):
+    """Conditions on columns whose names need no quotes of their own."""
+    return [predicate for predicate in predicates(snapshot) if predicate.count("`") % 2 == 0]
+
+
+def without_notes(document):
+    return {name: value for name, value in document.items() if name != "notes"}
+
+
+def answers(snapshot, predicate, **terms):
+    return without_notes(in_one(snapshot, predicate, verbose=True, **terms))
+
+
+@pytest.mark.parametrize("name", zoo)
+def test_every_table_of_the_zoo_gives_the_same_reports_from_its_inventory(name, tmp_path):
+    try:
+        snapshot = open_snapshot([str(ZOO / name)], {}, {})
+        inventory = inventoried(snapshot, tmp_path, files_each=2)
+    except WhyscanError:
+        pytest.skip("broken on purpose")
+    for predicate in questions(snapshot):
+        assert answers(inventory, predicate) == answers(snapshot, predicate), predicate
+        selected = {"columns": [snapshot.schema().fields[0].name]}
+        assert answers(inventory, predicate, **selected) == answers(
+            snapshot, predicate, **selected
+        ), predicate
+        of_files = answers(inventory, predicate, depth="files")
+        assert of_files == answers(snapshot, predicate, depth="files"), predicate
+
+
+@pytest.mark.parametrize("name", zoo)
+def test_the_parts_of_an_inventory_give_the_report_of_the_table(name, tmp_path):
+    try:
+        snapshot = open_snapshot([str(ZOO / name)], {}, {})
+        inventory = pickle.loads(pickle.dumps(inventoried(snapshot, tmp_path, files_each=1)))
+    except WhyscanError:
+        pytest.skip("broken on purpose")
+    for predicate in questions(snapshot)[:2]:
+        whole = in_one(snapshot, predicate, verbose=True)
+        divided = in_parts(in_this_process(inventory), inventory, predicate, verbose=True)
+        assert without_notes(divided) == without_notes(whole), predicate
