@@ -7,7 +7,6 @@ overlap the intersection of these sets. The names are those of Trino's `spi.pred
 
 from whyscan.pruning.domains.domain import Domain
 from whyscan.pruning.domains.ranges import ValueRange
-from whyscan.pruning.domains.satisfying import where_true
-from whyscan.pruning.domains.together import may_satisfy_together
+from whyscan.pruning.domains.satisfying import may_satisfy_together, where_true
 
 __all__ = ["Domain", "ValueRange", "may_satisfy_together", "ranges", "where_true"]

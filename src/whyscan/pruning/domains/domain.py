@@ -90,7 +90,10 @@ class Domain(Struct, frozen=True):
         return either(
             both(self.nan, interval.nan),
             both(self.null, interval.null),
-            both(interval.value, _any_between(self.values, self.type, interval)),
+            both(
+                interval.value,
+                _any_within(self.values, self.type, interval.lower, interval.upper),
+            ),
         )
 
 
@@ -118,7 +121,7 @@ def _in_both(a: Domain, b: Domain) -> Ranges | Points:
         return ranges.intersection(a.values, b.values)
     if isinstance(a.values, tuple):
         return _in_both(b, a)
-    kept = _any_at(b.values, b.type, a.values)
+    kept = _any_within(b.values, b.type, a.values, a.values)
     return a.values.filter(materialise(kept, len(a.values)))
 
 
@@ -138,14 +141,6 @@ def _from_end_to_end(domain: Domain) -> Ranges:
     ends = _plain(domain.values.take(pa.array([0, len(domain.values) - 1])))
     low, high = (key_of(v, domain.type) for v in ends)
     return ranges.intersection(ranges.at_least(low), ranges.up_to(high, domain.type))
-
-
-def _any_between(values: Ranges | Points, kind: Type, interval: Interval) -> Mask:
-    return _any_within(values, kind, interval.lower, interval.upper)
-
-
-def _any_at(values: Ranges | Points, kind: Type, points: Points) -> Mask:
-    return _any_within(values, kind, points, points)
 
 
 def _any_within(

@@ -12,19 +12,22 @@
 | NOT a | the values for which a is FALSE | the values for which a is TRUE |
 
 A column without a domain may have any value. A predicate that cannot be read gives no domains.
+Conjuncts of an AND that share a column must be TRUE for one common value of it.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from whyscan.pruning.domains import ranges
 from whyscan.pruning.domains.domain import Domain
 from whyscan.pruning.domains.ranges import EVERYTHING, Key, Ranges, complement, key_of
 from whyscan.pruning.functions.text.like import Wildcard, parsed
+from whyscan.pruning.mask import Mask, all_of
 from whyscan.pruning.same_representation import column_below, share_representation
 from whyscan.tree.nodes import (
     And,
@@ -39,8 +42,14 @@ from whyscan.tree.nodes import (
     Literal,
     Not,
     Or,
+    columns_of,
 )
 from whyscan.tree.types import BOOLEAN, BooleanType, FloatType, StringType, Type
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from whyscan.pruning.containers import Containers
 
 Domains: TypeAlias = Mapping[Column, Domain]
 """One domain per column; a column that is absent may have any value."""
@@ -253,3 +262,44 @@ def _matched(expression: Like, kind: Type) -> tuple[Ranges, bool] | None:
         return ranges.exactly(pattern.prefix, kind), True
     only_prefix = all(token is Wildcard.MANY for token in pattern.rest)
     return ranges.starting_with(pattern.prefix), only_prefix
+
+
+_SEVERAL = 2
+
+
+def may_satisfy_together(operands: Sequence[Expression], containers: Containers) -> Mask:
+    """Each column may have a value for which every conjunct on it is TRUE.
+
+    The caller has checked that each conjunct alone may be TRUE. So a column that only one conjunct
+    uses is not checked.
+    """
+    named = [columns_of(operand) for operand in operands]
+    times = Counter(column for columns in named for column in columns)
+    shared = {column for column, count in times.items() if count >= _SEVERAL}
+    if not shared:
+        return True
+    domains_by_conjunct = [
+        where_true(operand)
+        for operand, columns in zip(operands, named, strict=True)
+        if not shared.isdisjoint(columns)
+    ]
+    return all_of(
+        _may_be_one_value(
+            column,
+            [domains[column] for domains in domains_by_conjunct if column in domains],
+            containers,
+        )
+        for column in shared
+    )
+
+
+def _may_be_one_value(column: Column, domains: list[Domain], containers: Containers) -> Mask:
+    if len(domains) < _SEVERAL:
+        return True
+    common = reduce(Domain.intersection, domains)
+    if common.is_none:
+        return False
+    # Helly's theorem: if each two of these ranges and the container's overlap, all of them do.
+    if all(domain.is_one_range for domain in domains):
+        return True
+    return common.overlaps(containers.interval(column))

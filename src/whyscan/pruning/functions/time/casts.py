@@ -37,7 +37,7 @@ from whyscan.pruning.functions.time.kernels import (
 )
 from whyscan.pruning.functions.time.parsing import read_dates, read_timestamps
 from whyscan.pruning.functions.time.zone_clock import starts_of, to_days, to_instant, to_local
-from whyscan.pruning.interval import Interval, anything
+from whyscan.pruning.interval import Interval, anything, keep_bounds
 from whyscan.pruning.mask import Mask, Vector, both, either, keep, opposite
 from whyscan.tree.arrow import MAX_DECIMAL_DIGITS
 from whyscan.tree.nodes import CastFailure
@@ -184,10 +184,7 @@ def seconds_to_micros(interval: Interval, failure: CastFailure) -> Interval:
             return _fractional_to_micros(interval, failure)
         case DecimalType():
             micros = _mapped(decimal_micros, interval)
-            bounded = opposite(open_ended(micros))
-            return replace(
-                micros, lower=keep(bounded, micros.lower), upper=keep(bounded, micros.upper)
-            )
+            return keep_bounds(micros, opposite(open_ended(micros)))
         case _:
             return _mapped(_saturated, interval)
 
