@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 import re
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -290,6 +291,9 @@ def _beyond_rounding(bounds: pa.Array, doubtful: pa.Array, *, sign: int) -> pa.A
     Fewer than 15 digits survive that. A double is written with at most 17 digits, or as an integer
     of 64 bits, which has at most 19 and ends at the greatest one.
     """
+    greatest = pc.max(pc.abs(bounds)).as_py()
+    if greatest is None or greatest < Decimal(1).scaleb(_EXACT_DIGITS - bounds.type.scale):
+        return bounds
     digits = pc.replace_substring_regex(bounds.cast(pa.string()), r"[-.]|E.*$", "")
     count = pc.utf8_length(pc.utf8_ltrim(digits, "0"))
     written = pc.utf8_length(pc.utf8_trim(digits, "0"))
