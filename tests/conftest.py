@@ -34,6 +34,14 @@ else:
     settings.load_profile("long" if "WHYSCAN_EXAMPLES" in os.environ else "whyscan")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of one file that need Spark are one group, so that both workers take such files."""
+    for item in items:
+        if item.get_closest_marker("spark") and not item.get_closest_marker("xdist_group"):
+            item.add_marker(pytest.mark.xdist_group(item.location[0]))
+
+
 @pytest.fixture(autouse=True, scope="session")
 def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
@@ -43,7 +51,7 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """One session; ask for it under pytest.mark.xdist_group("spark")."""
+    """One session a worker; a test that takes it has the mark `spark`."""
     session = spark_sessions.start(tmp_path_factory.mktemp("spark"))
     yield session
     session.stop()

@@ -49,7 +49,6 @@ def test_every_python_example_of_a_page_runs(page, folder, monkeypatch):
 
 
 @pytest.mark.spark
-@pytest.mark.xdist_group("spark")
 @pytest.mark.usefixtures("spark")
 @pytest.mark.parametrize(
     "page",

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from whyscan.tree.nodes import Expression
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 SEED = int(os.environ.get("WHYSCAN_SEED", "1"))
 ROWS = 60

@@ -174,7 +174,6 @@ def test_every_function_that_is_run_is_compared_with_spark() -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.xdist_group("spark")
 @pytest.mark.parametrize("beyond", [False, True], ids=["printable", "beyond"])
 def test_duckdb_answers_as_spark_does(spark: SparkSession, *, beyond: bool) -> None:
     texts = [sql for sql in RUN if not beyond or takes_any_text(bound(sql))] + LETTERS * beyond
@@ -252,7 +251,6 @@ def test_text_in_the_predicate_beyond_printable_ascii_is_not_sent(tmp_path: Path
 
 
 @pytest.mark.spark
-@pytest.mark.xdist_group("spark")
 def test_spark_says_true_where_duckdb_says_false(spark: SparkSession) -> None:
     table = pa.table({"q": ["abc"]})
     with DuckDBConnection() as engine:

@@ -33,7 +33,7 @@ from whyscan.tree.types import (
     Schema,
 )
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 NOT_IN_SPARK = {"ns", "key", "a", "a.b", "tags"}
 PARIS = Session("spark", "Europe/Paris", 1_710_000_000_000_000)

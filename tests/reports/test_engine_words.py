@@ -34,7 +34,6 @@ def words(snapshot, predicate):
 
 
 @pytest.mark.spark
-@pytest.mark.xdist_group("spark")
 def test_delta_on_spark_uses_the_word_that_we_say_it_does(spark, tmp_path):
     folder = str(tmp_path / "t")
     columns = (

@@ -7,7 +7,7 @@ import pytest
 import whyscan
 from scan.same_rows import difference
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 ROWS = """SELECT id, CAST(id AS INT) AS small, CONCAT('n', id) AS name,
   IF(id % 3 = 0, NULL, id / 2) AS half, DATE '2024-01-01' + CAST(id % 5 AS INT) AS day,

@@ -21,7 +21,7 @@ from whyscan.errors import UsageError, WhyscanError
 from whyscan.spark import session
 from whyscan.spark.sessions import format_settings, java_home
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 PROGRAM = Path(__file__).with_name("on_connect.py")
 SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"

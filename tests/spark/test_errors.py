@@ -77,7 +77,6 @@ def test_what_is_not_from_spark_passes() -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.xdist_group("spark")
 def test_an_executors_error_reaches_the_driver_with_its_class_and_its_hint(
     spark: SparkSession,
 ) -> None:

@@ -10,7 +10,7 @@ import whyscan
 from whyscan.plans import Plan
 from whyscan.spark import explain
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 ROWS = """SELECT id, CONCAT('n', id) AS name, DATE '2024-01-01' + CAST(id % 5 AS INT) AS day,
   TIMESTAMP '2024-01-01 00:00:00' + MAKE_DT_INTERVAL(0, CAST(id AS INT)) AS at,

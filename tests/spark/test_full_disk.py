@@ -9,7 +9,7 @@ import pytest
 from whyscan.errors import WhyscanError
 from whyscan.spark.stages.inventory.run import write_inventory
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 SIZE = 1 << 20
 

@@ -20,7 +20,7 @@ from whyscan.engines.spark_source import WhyscanDataSource
 from whyscan.errors import UsageError
 from whyscan.spark import read, reader_of, register
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 ROWS = """SELECT id, CAST(id AS INT) AS small, CONCAT('n', id) AS name,
   IF(id % 3 = 0, NULL, id / 2) AS half, DATE '2024-01-01' + CAST(id % 5 AS INT) AS day,

@@ -151,7 +151,6 @@ def little_path(no_java):
 
 
 @pytest.mark.spark
-@pytest.mark.xdist_group("spark")
 def test_a_session_of_the_users_settings_starts_on_the_wheels_java_and_leaves_no_trace(
     little_path, old_java, tmp_path
 ):
@@ -223,7 +222,6 @@ def test_a_worker_whose_spark_is_gone_ends_without_a_word(why, output):
 
 
 @pytest.mark.spark
-@pytest.mark.xdist_group("spark")
 def test_a_running_session_is_returned_as_it_is(spark):
     before = dict(spark.sparkContext.getConf().getAll())
 
@@ -254,7 +252,6 @@ os._exit(0)
 
 
 @pytest.mark.spark
-@pytest.mark.xdist_group("spark")
 def test_a_command_ends_without_waiting_for_its_session_and_spark_ends_after_it():
     java = Path("/proc", run(ENDED).strip())
     until = time.monotonic() + 60

@@ -7,7 +7,7 @@ import pytest
 from whyscan.errors import UsageError, WhyscanError
 from whyscan.spark import stage_output
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 
 @pytest.mark.parametrize("form", ["parquet", "delta", "iceberg"])

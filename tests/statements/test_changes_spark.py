@@ -19,7 +19,7 @@ from whyscan.statements.records import Role, ScanReport
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 KEYS = "t.id = s.id AND t.month = s.month"
 UPSERT = "WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT *"

@@ -11,7 +11,7 @@ from whyscan.tables import open_snapshot
 from whyscan.tree.nodes import Column
 from whyscan.tree.types import STRING
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 ROW = pa.table({"x": [1]})
 
 

@@ -8,7 +8,7 @@ import pytest
 from whyscan.tables import open_snapshot
 from whyscan.tree.nodes import Column
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 ROWS = """
 SELECT * FROM VALUES

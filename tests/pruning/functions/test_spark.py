@@ -29,7 +29,7 @@ from whyscan.tree.types import (
     StringType,
 )
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 ROWS = 200
 PRICE, RATE = DecimalType(7, 2), DecimalType(4, 3)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from whyscan.tree.types import Type
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 LETTER = {True: "T", False: "F", None: "N"}
 

@@ -22,7 +22,7 @@ from whyscan.tables.parts import parts
 from whyscan.terms import PlanTerms
 from whyscan.tree.zones import zone
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 
 @pytest.fixture(scope="module")

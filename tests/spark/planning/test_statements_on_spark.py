@@ -12,7 +12,7 @@ from support.commands import whyscan as command
 from whyscan.spark.planning import executors
 from whyscan.statements.explain import ExplainOptions
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 ROWS = """SELECT id, DATE '2024-01-01' + CAST(id % 4 AS INT) AS day, CONCAT('n', id % 10) AS name
   FROM RANGE(0, 80, 1, 2)"""

@@ -88,7 +88,6 @@ def test_duckdb_reads_the_same_rows_from_the_expected_files_alone(case, engine):
 
 
 @pytest.mark.spark
-@pytest.mark.xdist_group("spark")
 def test_spark_takes_its_spelling_of_every_statement(spark, folder):
     """Analysed, not run: that a text is Spark's is what is in doubt."""
     for name in lake.NAMES:

@@ -7,8 +7,8 @@ from hive_metastore.ttypes import FieldSchema, SerDeInfo, StorageDescriptor, Tab
 
 from tables.catalogs import events, hive_server
 
-# Beside Spark's own machine, and not beside another.
-pytestmark = pytest.mark.xdist_group("spark")
+# One server for all of them.
+pytestmark = pytest.mark.xdist_group("hive")
 
 
 @pytest.fixture(scope="module")

@@ -122,7 +122,6 @@ def test_a_file_that_is_added_twice_and_then_removed_is_gone(lake):
 
 
 @pytest.mark.spark
-@pytest.mark.xdist_group("spark")
 def test_spark_counts_a_file_that_is_added_twice_once(lake, spark):
     files = added_twice(lake).open().files([])
 

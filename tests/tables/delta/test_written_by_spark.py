@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Path
     from whyscan.tree.types import Type
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 QUESTIONS = 40
 PLAIN = 10

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from whyscan.planning.plan.scan_plan import ScanPlan
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 ASKS = 22
 WORDINGS = 6

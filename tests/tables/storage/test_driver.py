@@ -20,7 +20,6 @@ from whyscan.spark.stages.inventory.run import inventory
 
 pytestmark = [
     pytest.mark.spark,
-    pytest.mark.xdist_group("spark"),
     pytest.mark.skipif(not Path("/proc/self/net/tcp").exists(), reason="Linux tells who asks"),
 ]
 

@@ -14,7 +14,7 @@ import pytest
 from tables.storage.lakes_to_upload import QUESTIONS
 from tables.storage.seaweed import BUCKET, KEY, SECRET
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 PROGRAM = Path(__file__).with_name("on_executors.py")
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from pruning.functions.time.cases import Case
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 COLUMNS = {
     "instant": "timestamp_micros(v)",

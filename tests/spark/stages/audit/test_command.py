@@ -9,7 +9,7 @@ import pytest
 import whyscan.spark as whyscan_spark
 from support.commands import whyscan
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 LOG = """\
 query,times

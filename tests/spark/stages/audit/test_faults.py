@@ -16,7 +16,7 @@ from whyscan.spark.stages.audit.stage import explain_workload
 from whyscan.spark.stages.workload.query import Query, Workload
 from whyscan.spark.tables import NamedTable
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 
 class DiesOnce:

@@ -20,7 +20,7 @@ from whyscan.spark.stages.audit.stage import explain_workload
 from whyscan.spark.stages.workload.query import ActualScan, Query, Unparsed, Workload
 from whyscan.spark.tables import NamedTable
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 FUNCTION = "SELECT id FROM sales WHERE upper(country) = 'FR'"
 BY_MONTH = "SELECT id FROM events WHERE date_trunc('month', ts) = '2024-02-01'"

@@ -18,7 +18,7 @@ from whyscan.spark.tables import NamedTable
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 TABLES, QUERIES = 50, 1_000
 BY_SPARK = 3

@@ -14,7 +14,7 @@ from whyscan.errors import UsageError
 from whyscan.spark import stage_output
 from whyscan.spark.stages.workload.query import Query, Workload
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 SQL = "SELECT id FROM t WHERE id = 7"
 

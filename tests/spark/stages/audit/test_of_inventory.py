@@ -13,7 +13,7 @@ from support.commands import whyscan as command
 from tables.iceberg.pyiceberg_lakes import Memory
 from whyscan.spark.stages.workload.query import Query, Workload
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 NAMES = ("sales", "events", "visits")
 QUERIES = Workload(tuple(Query(f"SELECT id FROM {name} WHERE id >= 60", "spark") for name in NAMES))

@@ -11,7 +11,7 @@ import pytest
 
 from support.commands import whyscan
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 LOG = """query,times
 "SELECT id FROM sales WHERE upper(country) = 'FR' AND id < 4711",9

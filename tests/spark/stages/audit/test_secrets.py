@@ -9,7 +9,7 @@ import pytest
 
 from support.commands import whyscan
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 SECRET = "sEcReT0123456789"
 LOCATIONS = (

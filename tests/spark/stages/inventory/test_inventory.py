@@ -27,7 +27,7 @@ from whyscan.tables.inventory.opening import open_inventory
 
 PRICE = Decimal("12345678901234567890.5")
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 
 @pytest.fixture(scope="module")

@@ -72,7 +72,6 @@ spark.stop()
 
 
 @pytest.mark.spark
-@pytest.mark.xdist_group("spark")
 def test_a_task_whose_worker_was_killed_is_run_again_and_its_rows_are_there_once(users, tmp_path):
     clean = {k: v for k, v in os.environ.items() if "SPARK" not in k and k != "JAVA_HOME"}
     arguments = [str(users), str(tmp_path / "out"), str(tmp_path / "died")]

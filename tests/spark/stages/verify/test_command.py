@@ -11,7 +11,7 @@ from spark.stages.verify.test_lies import add, values
 from support.commands import whyscan
 from tables.delta.conftest import Lake
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 
 @pytest.fixture

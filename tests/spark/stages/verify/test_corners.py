@@ -18,7 +18,7 @@ from whyscan.errors import UnknownColumn
 from whyscan.spark import verify
 from whyscan.spark.stages.verify import truth
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 
 def test_a_table_without_rows_holds(spark, tmp_path):

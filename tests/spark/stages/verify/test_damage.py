@@ -17,7 +17,7 @@ from whyscan.tables.column_finder import Naming
 from whyscan.tables.file_columns import DataFile
 from whyscan.tables.storage.store import local_store
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 
 def test_files_that_cannot_be_read_are_named_and_the_others_verified(spark, tmp_path):

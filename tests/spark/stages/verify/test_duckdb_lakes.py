@@ -15,7 +15,7 @@ from support.formats import text
 from whyscan.spark.stages.verify.engines import duckdb_engine
 from whyscan.spark.stages.verify.result import EngineComparison
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 ROWS = """SELECT id, CONCAT('n', LPAD(id, 3, '0')) AS name, NAMED_STRUCT('x', id) AS nested,
   DATE '2024-01-01' + CAST(id DIV 20 AS INT) AS day FROM RANGE({}, {})"""

@@ -16,7 +16,7 @@ from whyscan.spark.stages.verify.engines import duckdb_engine
 from whyscan.spark.stages.verify.engines.matrix import ENGINES, named
 from whyscan.spark.stages.verify.result import EngineComparison
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 TRINO = "WHYSCAN_TRINO"
 PREDICATES = ("x = 30", "x + 1 = 31", "x < 0")

@@ -8,7 +8,7 @@ import pytest
 
 from spark.stages.verify.proofs import proven
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 ROWS = """SELECT id, CAST(id AS INT) AS small, CONCAT('n', id) AS name,
   IF(id = 7, DOUBLE('NaN'), DOUBLE(id)) AS d, IF(id % 3 = 0, NULL, id / 2) AS half,

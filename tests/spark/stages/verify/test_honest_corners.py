@@ -11,7 +11,7 @@ import pytest
 from spark.stages.verify.proofs import proven, verified
 from support import spark_sessions
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 OLD = """SELECT * FROM VALUES
   (1, DATE '0001-01-01', TIMESTAMP '0001-01-01 00:00:00'),

@@ -24,7 +24,7 @@ from spark.stages.verify.proofs import proven, verified
 from support.formats import text
 from tables.iceberg.by_hand import Lake
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 ID = uuid.UUID("f79c3e09-677c-4bbd-a479-3f349cb785e7")
 NOON = datetime(2024, 3, 7, 12, 30)  # noqa: DTZ001 - a wall clock

@@ -16,7 +16,7 @@ from tables.delta.conftest import Lake
 from tables.iceberg.by_hand import Lake as IcebergLake
 from whyscan.spark.stages.verify.result import Contradiction, Lie, Wrong
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 NOON = datetime(2024, 3, 7, 12, 30, tzinfo=UTC)
 ZOO = Path(__file__).parents[5] / "shared" / "zoo"

@@ -14,7 +14,7 @@ from deltalake import write_deltalake
 
 from spark.stages.verify.proofs import proven
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 LETTERS = "aé\U0001f33c"
 COLUMNS = ("i", "x", "m", "d", "t", "s", "b")

@@ -10,7 +10,7 @@ import pytest
 from spark.stages.verify.proofs import verified
 from support.formats import text
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 ZOO = Path(__file__).parents[5] / "shared" / "zoo"
 

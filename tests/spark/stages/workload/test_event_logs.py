@@ -18,7 +18,7 @@ from support.spark_sessions import settings
 from whyscan.spark.stages.workload import read_workload
 from whyscan.spark.stages.workload.query import ActualScan
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 NAMED = "SELECT count(*) FROM ice.logs.orders WHERE p = 1 AND id > 100"
 

@@ -18,7 +18,7 @@ from whyscan.spark.stages.workload.query import ActualScan, Query, Unparsed
 from whyscan.spark.stages.workload.scans import workload_scans
 from whyscan.spark.tables import sources
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 
 @pytest.fixture(scope="module")

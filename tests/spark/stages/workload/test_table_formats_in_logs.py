@@ -10,7 +10,7 @@ import whyscan
 import whyscan.spark
 from spark.stages.workload.recording import recording
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 ROWS = (
     "SELECT id, date'2024-01-01' + cast(id div 100 AS int) AS d, cast(id div 50 AS int) AS p, "
