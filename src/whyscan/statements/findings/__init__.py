@@ -49,8 +49,12 @@ def findings(
         dict(zip(keys, report.scans, strict=True)),
         dict(zip(keys, report.titles, strict=True)),
     )
-    unique = {(f.code, f.message): f for family in families for f in family(context)}
-    return in_order(unique.values())
+    unique: list[Finding] = []
+    for finding in (finding for family in families for finding in family(context)):
+        # A CTE that is used twice has the same findings twice.
+        if finding not in unique:
+            unique.append(finding)
+    return in_order(unique)
 
 
 def united(report: StatementReport) -> StatementReport:
