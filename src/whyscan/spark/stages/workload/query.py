@@ -118,8 +118,13 @@ def grouped(queries: Iterable[Query]) -> tuple[Query, ...]:
     """One query per text, dialect and namespace, in order of first appearance."""
     runs: dict[tuple[str, str, str], list[Query]] = {}
     for query in queries:
-        runs.setdefault((query.text, query.dialect, query.namespace), []).append(query)
+        runs.setdefault(identity(query), []).append(query)
     return tuple(_merged(runs_of_text) for runs_of_text in runs.values())
+
+
+def identity(query: Query) -> tuple[str, str, str]:
+    """What two runs of one query have in common."""
+    return (query.text, query.dialect, query.namespace)
 
 
 def _merged(runs: Sequence[Query]) -> Query:

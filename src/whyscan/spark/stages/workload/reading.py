@@ -27,7 +27,14 @@ from whyscan.spark.stages.workload.codecs import (
 from whyscan.spark.stages.workload.dbt_runs import is_dbt_document, read_dbt, run_of
 from whyscan.spark.stages.workload.engine_documents import listed_entries
 from whyscan.spark.stages.workload.logs import DBT_FILES, find_logs, is_rolling
-from whyscan.spark.stages.workload.query import Query, Unparsed, Workload, grouped, total
+from whyscan.spark.stages.workload.query import (
+    Query,
+    Unparsed,
+    Workload,
+    grouped,
+    identity,
+    total,
+)
 from whyscan.spark.stages.workload.query_logs import (
     Row,
     csv_rows,
@@ -40,6 +47,7 @@ from whyscan.spark.stages.workload.scan_reports import is_metrics_report, read_r
 from whyscan.spark.stages.workload.sql_files import problem_of, read_sql
 from whyscan.spark.stages.workload.trino_events import read_trino, trino_event
 from whyscan.tables import budget
+from whyscan.tables.sizes import show_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -52,6 +60,8 @@ _NO_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """The errors of the JSON decoder: invalid JSON, invalid UTF-8, too many levels."""
 MOST_UNPARSED = 20_000
 """The most unparsed entries that are listed one by one."""
+_BYTES_A_QUERY = 1_000
+"""The approximate memory of a query without its text and its origins."""
 MOST_UNGROUPED = 100_000
 """The most runs in memory before equal texts are merged: memory follows the distinct texts."""
 CUT = "the log ends in the middle of an entry, as one that is still being written"
@@ -99,10 +109,15 @@ def log_kind_named(name: str) -> LogKind:
 
 
 def gathered(entries: Iterable[Query | Unparsed]) -> Workload:
-    """The workload of some entries: each text once; texts that are no statement are unparsed."""
+    """The workload of some entries: each text once; texts that are no statement are unparsed.
+
+    If the distinct texts take too much memory, runs of further texts are counted as unparsed.
+    """
     runs: list[Query] = []
     unparsed: list[Unparsed] = []
     most = limit = MOST_UNGROUPED
+    size, most_bytes = 0, most_whole()
+    texts: set[tuple[str, str, str]] | None = None
     for entry in entries:
         if isinstance(entry, Unparsed):
             unparsed.append(entry)
@@ -110,10 +125,19 @@ def gathered(entries: Iterable[Query | Unparsed]) -> Workload:
                 unparsed = list(_grouped(unparsed))
                 most = len(unparsed) + MOST_UNGROUPED
             continue
+        if texts is not None and identity(entry) not in texts:
+            full = f"the distinct texts take more than {show_size(most_whole())}: it was left out"
+            unparsed.append(Unparsed(_first(entry.origins), "", full, entry.times))
+            continue
         runs.append(entry)
-        if len(runs) >= limit:
+        size += _memory(entry)
+        if len(runs) >= limit or size >= most_bytes:
             runs = list(grouped(runs))
             limit = max(MOST_UNGROUPED, 2 * len(runs))
+            size = sum(map(_memory, runs))
+            if size > most_whole() // 2:
+                texts = set(map(identity, runs))
+            most_bytes = size + most_whole() // 2
     queries: list[Query] = []
     for query in chain.from_iterable(map(_statements, grouped(runs))):
         why = problem_of(query.text, query.dialect)
@@ -122,6 +146,11 @@ def gathered(entries: Iterable[Query | Unparsed]) -> Workload:
         else:
             unparsed.append(Unparsed(_first(query.origins), query.text, why, query.times))
     return Workload(grouped(queries), _grouped(unparsed))
+
+
+def _memory(query: Query) -> int:
+    """The approximate memory of a query in bytes."""
+    return _BYTES_A_QUERY + len(query.text) + sum(map(len, query.origins))
 
 
 def _statements(query: Query) -> Iterator[Query]:
