@@ -23,6 +23,9 @@ DEEPEST = 32
 MOST_VALUES = 1 << 22
 """How many values a footer may have; a larger footer one for three bytes. Objects are large."""
 
+_FEW_VALUES = 1 << 18
+"""So many values fit into any memory limit."""
+
 _VALUE_BYTES = 128
 """About how many bytes Python takes for a value, with its share of a struct."""
 
@@ -41,11 +44,15 @@ class MalformedThrift(ValueError):
 
 
 class ThriftReader(Struct):
-    """Some bytes and a position in them, which every read moves forward."""
+    """Some bytes and a position in them, which every read moves forward.
+
+    `allowed` is how many values the memory limit allows, 0 until it is needed.
+    """
 
     data: bytes
     at: int = 0
     values: int = 0
+    allowed: int = 0
 
     def struct(self, depth: int = 0) -> Fields:
         """All fields of a struct."""
@@ -57,11 +64,13 @@ class ThriftReader(Struct):
 
     def count(self, values: int) -> None:
         self.values += values
-        if self.values <= MOST_VALUES:
+        if self.values <= _FEW_VALUES:
             return
-        if self.values > len(self.data) // 3:
+        if self.values > MOST_VALUES and self.values > len(self.data) // 3:
             raise MalformedThrift("more values than bytes allow")
-        if self.values > budget.limit() // _VALUE_BYTES:
+        if not self.allowed:
+            self.allowed = budget.limit() // _VALUE_BYTES
+        if self.values > self.allowed:
             raise MalformedThrift(f"more values than the memory limit allows: {self.values}")
 
     def fields(self, number: int = 0) -> Iterator[tuple[int, int]]:
