@@ -38,6 +38,7 @@ def table_lines(report: StatementReport) -> tuple[AuditedScan, ...]:
 def _line(scan: ScanReport) -> AuditedScan:
     report = scan.report
     kept = scan.reading.bytes_kept
+    needed = None if kept is None else min([kept, *_sufficient_bytes(scan, kept)])
     return AuditedScan(
         name=scan.name,
         alias=scan.alias,
@@ -55,7 +56,8 @@ def _line(scan: ScanReport) -> AuditedScan:
         answer=scan.answer,
         bytes_kept=kept,
         bytes_read=None if kept is None else _maximum([kept, *_read_without_rewrite(scan)]),
-        bytes_needed=None if kept is None else min([kept, *_sufficient_bytes(scan, kept)]),
+        bytes_needed=needed,
+        layout_bytes=None if needed is None else _layout_bytes(scan, needed),
         rewrite=_rewrite(report.findings),
     )
 
@@ -101,6 +103,20 @@ def _sufficient_bytes(scan: ScanReport, kept: int) -> Iterator[int]:
     for effect in _effects(scan.report.findings):
         if effect.bytes_after is not None:
             yield effect.bytes_after
+
+
+def _layout_bytes(scan: ScanReport, needed: int) -> int:
+    """An upper estimate of the needed bytes that a sorted table would not read.
+
+    It assumes that values lie evenly between the bounds of a file, as WIDE_BOUNDS does.
+    """
+    if scan.answer is not None or _is_limited(scan):
+        return 0
+    for finding in scan.report.findings:
+        if finding.code is Code.WIDE_BOUNDS:
+            files = int(finding.evidence["files"])
+            return needed - needed * int(finding.evidence["estimated_files_at_least"]) // files
+    return 0
 
 
 def _is_limited(scan: ScanReport) -> bool:

@@ -58,6 +58,16 @@ def heading(line: QueryLine) -> str:
     return f"reads {size(line.bytes_read)} and could read {size(line.bytes_needed)}"
 
 
+def by_layout(line: QueryLine) -> str | None:
+    """`an estimated 1.2 TB …`; None where no other layout is estimated to spare anything."""
+    if not line.layout_bytes:
+        return None
+    return (
+        f"another layout would spare all runs {size(line.layout_bytes)} at most (an estimate from "
+        "bounds: WIDE_BOUNDS names the column)"
+    )
+
+
 def rewrites(line: QueryLine) -> Iterator[str]:
     """What to write instead, table by table."""
     for table in line.tables:

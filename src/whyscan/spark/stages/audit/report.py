@@ -8,6 +8,8 @@ For one scan of a table:
 - `bytes_needed` is the least amount that is proven to be enough: the files that the plan keeps,
   without the row groups that footers prune, or the files that a proven rewrite keeps.
 - The difference is wasted.
+- `layout_bytes` is the part of `bytes_needed` that a table sorted by another column would not read.
+  It is an upper estimate from bounds, and not proven; without a better layout it is needed.
 
 The numbers of a query are the sums over its scans; its `wasted` is the sum times the number of its
 runs. An unknown number is None, and so is every sum with it.
@@ -96,6 +98,10 @@ class AuditedScan(Record, frozen=True):
     bytes_needed: Annotated[
         Count | None, Meta(description="The least amount that is proven to be enough.")
     ] = None
+    layout_bytes: Annotated[
+        Count | None,
+        Meta(description="An upper estimate of the needed bytes that another layout would spare."),
+    ] = None
     rewrite: Annotated[
         Sql | None, Meta(description="Text to copy: the proven rewrite that saves the most.")
     ] = None
@@ -168,6 +174,10 @@ class QueryLine(Record, frozen=True):
         Count | None, Meta(description="What the log says that all runs read.")
     ] = None
     wasted: Annotated[Count | None, Meta(description="Bytes that all runs waste.")] = None
+    layout_bytes: Annotated[
+        Count | None,
+        Meta(description="An upper estimate of what another layout would spare all runs."),
+    ] = None
     ratio: Annotated[
         Fraction | None,
         Meta(description="The share of the tables' bytes, or else files, that is kept."),
@@ -202,6 +212,10 @@ class TableTotal(Record, frozen=True):
     wasted: Count | None = None
     columns: tuple[ColumnTotal, ...] = ()
     error: Sentence | None = None
+    layout_bytes: Annotated[
+        Count | None,
+        Meta(description="An upper estimate of what another layout would spare all runs."),
+    ] = None
 
 
 class Drift(Record, frozen=True):
@@ -245,7 +259,10 @@ class AuditRun(Record, frozen=True, rename={"threshold": "drift_threshold"}):
 
 
 class Audit(WrittenReport, frozen=True):
-    """The audit of a workload. `queries` are ranked: the query that wastes the most comes first."""
+    """The audit of a workload.
+
+    `queries` are ranked by the bytes that they waste and that another layout would spare.
+    """
 
     ONE_PER_LINE: ClassVar = ("queries",)
     COMPUTED: ClassVar = {"result": "result"}

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 def query_lines(
     queries: Sequence[Query], outcomes: Mapping[int, QueryOutcome], pinned: Iterable[Pinned]
 ) -> tuple[QueryLine, ...]:
-    """The explained queries, ranked by wasted bytes; those with an unknown amount come last.
+    """The explained queries, ranked by what they waste and what another layout would spare.
+
+    Those with an unknown amount come last.
 
     A table that a query names by its path gets the name under which it is listed.
     """
@@ -42,7 +44,8 @@ def query_lines(
 
 def _rank(line: QueryLine) -> tuple[bool, int, int]:
     reads = (line.bytes_read or 0) * line.times
-    return line.wasted is None, -(line.wasted or 0), -reads
+    spared = (line.wasted or 0) + (line.layout_bytes or 0)
+    return line.wasted is None, -spared, -reads
 
 
 def _line(query: Query, outcome: QueryOutcome, names: Mapping[str, str]) -> QueryLine:
@@ -54,6 +57,7 @@ def _line(query: Query, outcome: QueryOutcome, names: Mapping[str, str]) -> Quer
     read = total(table.bytes_read for table in tables)
     needed = total(table.bytes_needed for table in tables)
     wasted = total(table.wasted_per_run for table in tables)
+    layout = total(table.layout_bytes for table in tables)
     failed = [f"{table.name}: {table.error}" for table in tables if table.error is not None]
     return QueryLine(
         sql=query.text,
@@ -72,6 +76,7 @@ def _line(query: Query, outcome: QueryOutcome, names: Mapping[str, str]) -> Quer
         bytes_needed=needed,
         bytes_logged=query.bytes_read,
         wasted=None if wasted is None else wasted * query.times,
+        layout_bytes=None if layout is None else layout * query.times,
         ratio=None if failed else _ratio(tables),
         error="; ".join(failed) if failed else None,
     )
@@ -158,6 +163,7 @@ def _table(pinned: Pinned, scans: Sequence[tuple[QueryLine, AuditedScan]]) -> Ta
         times=sum(query.times for query in texts.values()),
         bytes_read=_all_runs((query, table.bytes_read) for query, table in scans),
         wasted=_all_runs((query, table.wasted_per_run) for query, table in scans),
+        layout_bytes=_all_runs((query, table.layout_bytes) for query, table in scans),
         columns=_columns(scans),
         error=failed,
     )

@@ -24,6 +24,7 @@ from whyscan.reports.view import (
 from whyscan.reports.words import counted, inert_sql, size
 from whyscan.spark.stages.audit.phrases import (
     answer,
+    by_layout,
     compared,
     could_read,
     drifted,
@@ -97,7 +98,13 @@ def _ranking(audit: Audit, shown: int) -> GridBlock:
 
 def _row(rank: int, line: QueryLine) -> GridRow:
     names = ", ".join(dict.fromkeys(table.name for table in line.tables)) or "none"
-    sentences = (could_read(line), *rewrites(line), *remedies(line), *compared(line))
+    sentences = (
+        could_read(line),
+        by_layout(line),
+        *rewrites(line),
+        *remedies(line),
+        *compared(line),
+    )
     return (
         f"{rank}",
         f"{line.times:,}",

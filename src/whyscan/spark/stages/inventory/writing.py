@@ -28,7 +28,7 @@ from whyscan.spark.stage_output import TableFormat, append, format_named, is_abs
 from whyscan.spark.stages.inventory import direct
 from whyscan.spark.stages.inventory.report import TableRow
 from whyscan.tables.inventory.container_schema import CONTAINERS, TABLES
-from whyscan.tables.inventory.opening import open_inventory, open_inventory_tables
+from whyscan.tables.inventory.opening import open_inventory_tables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -156,10 +156,10 @@ def open_written(
 ) -> Inventory:
     """Open an inventory by its folder, or by its namespace in a catalog of the session."""
     store = inventory_at(place, form)
-    if store.form is not TableFormat.ICEBERG:
-        return open_inventory(store.place, options)
-    with uncarried():
-        tables, containers = (_location(spark, name) for name in (store.tables, store.containers))
+    tables, containers = store.tables, store.containers
+    if store.form is TableFormat.ICEBERG:
+        with uncarried():
+            tables, containers = _location(spark, tables), _location(spark, containers)
     return open_inventory_tables(place, tables, containers, options)
 
 
