@@ -101,7 +101,7 @@ def minus(values: Vector, change: Vector) -> Vector:
 @by_number(operator.mul)
 def times(values: Vector, factor: int) -> Vector:
     """values * factor, for a factor above zero; unknown on overflow."""
-    return pc.multiply(contained(values, -(GREATEST // factor), GREATEST // factor), factor)
+    return pc.multiply(contained(values, -(-LEAST // factor), GREATEST // factor), factor)
 
 
 @by_number(operator.floordiv)
