@@ -10,6 +10,7 @@ from msgspec.structs import astuple
 
 from whyscan.errors import shortened
 from whyscan.fields import Count, Record
+from whyscan.planning.plan.evidence import Evidence  # noqa: TC001 - `help` resolves field types
 from whyscan.tables.snapshot import Snapshot  # noqa: TC001 - `help` resolves the types of fields
 from whyscan.tree.lazy import lazy
 from whyscan.tree.nodes import Predicate  # noqa: TC001 - `help` resolves the types of fields
@@ -18,7 +19,6 @@ from whyscan.tree.zones import Zone  # noqa: TC001 - `help` resolves the types o
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from whyscan.planning.plan.evidence import Evidence
     from whyscan.tree.nodes import Column, Path
 
 T = TypeVar("T")
