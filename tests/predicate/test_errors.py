@@ -54,7 +54,7 @@ CASES = [
     ("id = 1\n  foo", SyntaxProblem, "foo", "this does not belong here", None),
     ("id = 1, flag", SyntaxProblem, ",", "this does not belong here", None),
     ("name = 'x", SyntaxProblem, "'x", "the SQL breaks off inside a string, a quoted name or a comment", "close the quotes"),
-    ("id = 1; DROP TABLE t", SyntaxProblem, ";", "a predicate is one condition, without semicolons", None),
+    ("id = 1; DROP TABLE t", SyntaxProblem, ";", "a predicate is one condition, without semicolons", "leave the semicolon out"),
     ("SELECT 1", SyntaxProblem, "SELECT", "this is a statement, not a condition", "give the condition behind WHERE alone, or the whole query with --sql"),
     ("WHERE id = 1", SyntaxProblem, "WHERE", "a predicate starts behind WHERE", "leave out the word WHERE"),
     ("id IN ()", SyntaxProblem, "id", "IN needs at least one value", None),
