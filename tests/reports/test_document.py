@@ -105,7 +105,7 @@ INVENTORY = InventoryRun(
             "a",
             "lake/a",
             "read",
-            TableRow("a", "lake/a", "delta", "1", "", "files", 0, 1, None, None, 1, 1, NOW),
+            TableRow("a", "lake/a", "delta", "1", "", "files", 1, 0, 1, None, None, 1, 1, NOW, ""),
         ),
         InventoriedTable("b", "lake/b", "failed", None, TableError("gone", hint="look")),
     ),

@@ -45,7 +45,9 @@ def stats(name):
 
 
 def inventory(name):
-    row = TableRow(name, name, "delta", "1", "m", "files", 0, 3, 6, 2, 10, 5, datetime.now(UTC))
+    row = TableRow(
+        name, name, "delta", "1", "m", "files", 1, 0, 3, 6, 2, 10, 5, datetime.now(UTC), ""
+    )
     lines = (
         InventoriedTable(name, name, "read", row),
         InventoriedTable(name, name, "failed", None, TableError(name, hint=name)),
