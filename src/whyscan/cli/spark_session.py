@@ -51,7 +51,8 @@ def spark_session(master: str | None, *, formats: bool = False) -> Iterator[Spar
 
     ENDING.wait()
     before = _running()
-    logging.getLogger().addFilter(_is_not_of_py4j)
+    for name in (None, "py4j.java_gateway", "py4j.clientserver"):
+        logging.getLogger(name).addFilter(_is_not_of_py4j)
     with sigterm_as_interrupt():
         with _first_interrupt_deferred():
             spark = session(master, formats=formats)
@@ -67,9 +68,10 @@ def spark_session(master: str | None, *, formats: bool = False) -> Iterator[Spar
 def _is_not_of_py4j(record: logging.LogRecord) -> bool:
     """Drop Py4J's traceback of an interrupted call; the command prints one line for it.
 
-    Py4J writes it to the root logger itself, where a filter does not see what other loggers write.
+    Py4J writes it to the root logger, where a filter does not see what other loggers write, and to
+    loggers of its own.
     """
-    return record.module != "java_gateway"
+    return record.module not in {"java_gateway", "clientserver"}
 
 
 @contextmanager
