@@ -468,11 +468,17 @@ def test_an_or_on_one_axis_is_no_trouble(predicate):
 def test_an_or_with_a_branch_that_excludes_nothing_ends_pruning():
     table = delta_users()
     entry = finding(table, "age > 60 OR my_function(age) = 1", "OR_ENDS_PRUNING")
-    arms = [arm.removeprefix("SELECT ... WHERE ") for arm in entry["rewrite"].split(" UNION ALL ")]
 
     assert "my_function(age) = 1 excludes no file" in entry["message"]
-    assert entry["evidence"]["files_of_arms"] == "1 + 6"
-    assert [len(kept(table, arm)) for arm in arms] == [1, 6]
+    assert entry["fix"] == "compare the bare column with a constant where the query allows it"
+    assert (entry["evidence"], entry["rewrite"], entry["effect"]) == ({"files": 6}, None, None)
+    assert len(kept(table, "age > 60 OR age = 1")) == 1
+
+
+def test_a_branch_without_a_column_ends_pruning_and_has_no_fix():
+    entry = finding(delta_users(), "age > 60 OR rand() < 2", "OR_ENDS_PRUNING")
+
+    assert entry["fix"] is None
 
 
 def test_a_bare_column_instead_of_an_unknown_function_prunes():

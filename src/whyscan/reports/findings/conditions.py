@@ -52,6 +52,9 @@ if TYPE_CHECKING:
 BRANCHES_AT_MOST = 4
 """An OR with more branches than this gets no proposal of a UNION."""
 
+BARE_COLUMN = "compare the bare column with a constant where the query allows it"
+"""The fix of an expression that cannot be evaluated on bounds."""
+
 
 def conditions(facts: Facts) -> Iterator[Finding]:
     """Yield all findings of this family."""
@@ -74,13 +77,12 @@ def _uninterpreted(facts: Facts, position: int, conjunct: Conjunct) -> Iterator[
         return
     if not facts.files.kept or facts.workings.conjuncts[position].outcomes.settled:
         return  # No file is kept because of it.
-    fix = "compare the bare column with a constant where the query allows it"
     for sql, why in unread(conjunct):
         yield Finding(
             Code.UNINTERPRETED,
             Severity.WARNING,
             f"{sql} cannot be evaluated from metadata: {why}",
-            fix if columns_of(conjunct.expression) else None,
+            BARE_COLUMN if columns_of(conjunct.expression) else None,
             {"files": files},
             conjunct=position,
         )
@@ -231,24 +233,21 @@ def _union_sql(arms: list[Expression]) -> str:
 
 
 def _or_ends_pruning(facts: Facts, position: int, expression: Or, line: ConjunctLine) -> Finding:
-    stopping = next(p for p in line.parts if p.pushdown is Pushdown.UNSUPPORTED)
+    at = next(i for i, p in enumerate(line.parts) if p.pushdown is Pushdown.UNSUPPORTED)
+    stopping = line.parts[at]
     why = ", ".join(
         dict.fromkeys(
             why for _, why in unread(facts.plan.predicate.conjuncts[position]) if why != NO_RULE
         )
     )
-    arms, reads_of_arms = _arms(facts, position, expression)
-    counts = " + ".join(f"{files:,}" for files in reads_of_arms.each)
+    others = ", ".join(f"{p.sql} alone leaves {p.kept:,}" for p in line.parts if p is not stopping)
     return Finding(
         Code.OR_ENDS_PRUNING,
         Severity.WARNING,
         f"{stopping.sql} excludes no file{f' ({why})' if why else ''}, and so nothing that is "
-        "joined to it by OR does: "
-        + ", ".join(f"{p.sql} alone leaves {p.kept:,}" for p in line.parts if p is not stopping),
-        f"as a UNION only one arm reads so much: {counts} files, arm by arm",
-        {"files": facts.files.kept, "files_of_arms": counts},
-        _union_sql(arms),
-        Effect("files of the first arm", facts.files.kept, min(reads_of_arms.each)),
+        f"joined to it by OR does: {others}",
+        BARE_COLUMN if columns_of(expression.operands[at]) else None,
+        {"files": facts.files.kept},
         conjunct=position,
     )
 
