@@ -11,6 +11,7 @@ from oracle.cases import Example, examples
 from oracle.dice import tried
 from whyscan.errors import EvaluationProblem
 from whyscan.predicate.binding.bind import bind
+from whyscan.predicate.syntax.session import Session
 from whyscan.scan.rows import FileRows, matching
 from whyscan.tree import arrow
 from whyscan.tree.nodes import And, Column
@@ -85,6 +86,25 @@ COLUMNS = {
     Column(("d",), DATE): [0, 1, 400, None],
 }
 SCHEMA = Schema(tuple(Field(column.path[0], column.type) for column in COLUMNS))
+
+
+@pytest.mark.parametrize("dialect", ["trino", "bigquery"])
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("x > 1", [False, False, False, True]),
+        ("NOT (x > 1)", [True, True, False, False]),
+        ("x <> 1", [False, True, False, True]),
+        ("x = x", [True, False, False, True]),
+        ("NOT (x BETWEEN 2 AND 3)", [True, True, False, False]),
+    ],
+)
+@pytest.mark.parametrize("times", [1, 5000])
+def test_rows_with_nan_match_as_where_nan_is_unordered(sql, expected, dialect, times):
+    rows = rows_of({column: values * times for column, values in COLUMNS.items()})
+    conditions = [c.expression for c in bind(sql, SCHEMA, Session(dialect)).conjuncts]
+
+    assert matching(conditions, rows).tolist() == expected * times
 
 
 @pytest.mark.parametrize(("sql", "expected"), DECIDED.items())

@@ -33,6 +33,7 @@ class File:
     statistics: Mapping[str, RecordedStatistics] = field(default_factory=dict)
     zone: str = "UTC"
     counted: bool = True
+    dialect: str = "spark"
 
     def world(self) -> World:
         schema = {(name,): kind for name, kind in self.types.items()}
@@ -46,7 +47,7 @@ class File:
 
     def bound(self, sql: str) -> Expression:
         schema = Schema(tuple(Field(name, kind) for name, kind in self.types.items()))
-        return bind(sql, schema, Session(timezone=self.zone)).expression
+        return bind(sql, schema, Session(self.dialect, self.zone)).expression
 
     def verdict(self, sql: str) -> Verdict:
         """The verdict, once the rows have agreed that it is none that loses or adds one."""

@@ -141,6 +141,46 @@ def test_possible_nan_costs_nothing_where_it_cannot_match(sql):
     assert DOUBTED.verdict(sql) is NONE
 
 
+# In Trino and BigQuery a comparison with NaN is FALSE, and `<>` is TRUE (trinodb/trino#21922).
+WITH_NAN = with_statistics(column(DOUBLE, [6.0, 10.0, math.nan]), nan=True)
+UNORDERED = [
+    ("NOT (x > 5)", SOME),
+    ("NOT (x >= 6)", SOME),
+    ("NOT (5 < x)", SOME),
+    ("NOT (x > 5) AND NOT (x < 6)", SOME),
+    ("NOT (x > 5 OR x < 6)", SOME),
+    ("NOT (x BETWEEN 5 AND 20)", SOME),
+    ("NOT (x = x)", SOME),
+    ("x > 5", SOME),
+    ("x = x", SOME),
+    ("x > 20", SOME),
+    ("x < 6", NONE),
+    ("x = 5", NONE),
+    ("x IN (4, 5)", NONE),
+    ("x BETWEEN 11 AND 20", NONE),
+]
+
+
+@pytest.mark.parametrize("dialect", ["trino", "presto", "athena", "bigquery", "hive"])
+@pytest.mark.parametrize(("sql", "expected"), UNORDERED)
+def test_nan_may_be_unordered_outside_spark(sql, expected, dialect):
+    assert replace(WITH_NAN, dialect=dialect).verdict(sql) is expected
+
+
+@pytest.mark.parametrize("dialect", ["spark", "duckdb", "postgres", "snowflake"])
+def test_nan_is_the_greatest_value_in_other_dialects(dialect):
+    file = replace(WITH_NAN, dialect=dialect)
+    assert (file.verdict("x > 5"), file.verdict("NOT (x > 5)")) == (ALL, NONE)
+
+
+@pytest.mark.parametrize("dialect", ["trino", "bigquery"])
+def test_unordered_nan_costs_nothing_where_there_is_none(dialect):
+    file = replace(column(DOUBLE, [6.0, 10.0]), dialect=dialect)
+    assert (file.verdict("x > 5"), file.verdict("NOT (x > 5)")) == (ALL, NONE)
+    whole = replace(column(INT, [6, 10]), dialect=dialect)
+    assert (whole.verdict("x > 5"), whole.verdict("NOT (x > 5)")) == (ALL, NONE)
+
+
 def test_a_maximum_of_nan_says_that_nan_may_be_there_and_nothing_else():
     doubted = with_statistics(column(DOUBLE, [1.0, math.nan]), upper=math.nan, nan=False)
     assert doubted.verdict("x > 5") is SOME

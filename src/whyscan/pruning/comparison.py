@@ -64,6 +64,22 @@ def compare_with_itself(operator: Comparator, a: Interval) -> Truth:
     )
 
 
+def with_unordered_nan(operator: Comparator, compared: Truth, a: Interval, b: Interval) -> Truth:
+    """The truth of `a operator b` if NaN may be unordered: FALSE beside NaN, for `<>` TRUE.
+
+    Where a side has values beside NaN, the result for the greatest NaN stays possible, too: engines
+    of one dialect disagree. Where every row has NaN, it does not.
+    """
+    if operator is Comparator.NOT_EQUAL:
+        return negation(with_unordered_nan(Comparator.EQUAL, negation(compared), a, b))
+    return Truth(
+        lambda: both(compared.true, a.value, b.value),
+        lambda: either(compared.false, both(a.nan, b.present), both(a.present, b.nan)),
+        lambda: compared.null,
+        lambda: compared.raises,
+    )
+
+
 def _less(a: Interval, b: Interval) -> Truth:
     return _ordered(a, b, may_be_less, lambda x, y: may_be_less_equal(y, x))
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.pruning import truth
-from whyscan.pruning.comparison import compare, compare_with_itself
+from whyscan.pruning.comparison import compare, compare_with_itself, with_unordered_nan
 from whyscan.pruning.domains import may_satisfy_together
 from whyscan.pruning.functions import apply, arithmetic, cast, coalesced, like
 from whyscan.pruning.interval import Interval, anything, hull, of_literal, only_null, restrict
@@ -204,9 +204,15 @@ def _tested_for_null(expression: Expression) -> Column | None:
 def _comparison(expression: Comparison, batch: ContainerBatch) -> Truth:
     left = interval_of(expression.left, batch)
     if _are_the_same(expression.left, expression.right):
-        return compare_with_itself(expression.operator, left)
-    right = interval_of(expression.right, batch)
-    compared = compared_on_grid(compare(expression.operator, left, right), expression)
+        right = left
+        compared = compare_with_itself(expression.operator, left)
+    else:
+        right = interval_of(expression.right, batch)
+        compared = compared_on_grid(compare(expression.operator, left, right), expression)
+    if expression.nan_unordered:
+        return with_unordered_nan(expression.operator, compared, left, right)
+    if right is left:
+        return compared
     if expression.operator in (Comparator.EQUAL, Comparator.NULL_SAFE_EQUAL):
         return _hashed(compared, expression, batch)
     if expression.operator is Comparator.NOT_EQUAL:

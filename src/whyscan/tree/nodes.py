@@ -65,11 +65,16 @@ class Comparator(Enum):
 
 
 class Comparison(Struct, frozen=True):
-    """`left operator right`. Both operands have the same type."""
+    """`left operator right`. Both operands have the same type.
+
+    `nan_unordered`: in the engine that runs the query, NaN may be neither less than, nor equal to,
+    nor greater than any value. Otherwise it is the greatest value and equals itself.
+    """
 
     operator: Comparator
     left: Expression
     right: Expression
+    nan_unordered: bool = False
 
 
 class And(Struct, frozen=True):

@@ -86,6 +86,8 @@ def _sql(expression: Expression, names: Names) -> str:
         case IsNull():
             return f"({sql(expression.operand)} IS NULL)"
         case Comparison():
+            if expression.nan_unordered:
+                raise NotTheSame
             return f"({sql(expression.left)} {_comparator(expression)} {sql(expression.right)})"
         case Between():
             operand, low, high = map(sql, (expression.operand, expression.low, expression.high))

@@ -40,8 +40,19 @@ def compare(operator: Comparator, left: Operand, right: Operand, scope: Scope) -
     """`left operator right`. Both operands are cast to their common type."""
     if scope.dialect.is_spark and (constant := _beyond_bigint(operator, left, right)) is not None:
         return constant
-    first, second = casts.cast_pair(left, right, scope)
-    return Comparison(operator, first, second)
+    return compared(operator, *casts.cast_pair(left, right, scope), scope)
+
+
+def compared(operator: Comparator, left: Expression, right: Expression, scope: Scope) -> Comparison:
+    """`left operator right` for two operands of one type."""
+    is_ordered = operator is not Comparator.NULL_SAFE_EQUAL
+    may_be_nan = isinstance(type_of(left), FloatType)
+    return Comparison(
+        operator,
+        left,
+        right,
+        nan_unordered=scope.dialect.nan_unordered and may_be_nan and is_ordered,
+    )
 
 
 def _beyond_bigint(operator: Comparator, left: Operand, right: Operand) -> Literal | None:
@@ -66,12 +77,23 @@ def between(operand: Operand, low: Operand, high: Operand, scope: Scope) -> Expr
     above = compare(Comparator.LESS_EQUAL, operand, high, scope)
     match (below, above):
         case (
-            Comparison(left=subject, right=least),
+            Comparison(left=subject, right=least, nan_unordered=unordered),
             Comparison(left=second_subject, right=most),
-        ) if subject == second_subject and _have_same_arrow_type(least, most):
+        ) if (
+            subject == second_subject
+            and _have_same_arrow_type(least, most)
+            and (not unordered or (_is_number(least) and _is_number(most)))
+        ):
             return Between(subject, least, most)
         case _:
             return all_of([below, above])
+
+
+def _is_number(expression: Expression) -> bool:
+    """Whether an expression is a literal other than NaN: no order puts NaN between two such."""
+    if not isinstance(expression, Literal):
+        return False
+    return not (isinstance(expression.value, float) and math.isnan(expression.value))
 
 
 def _have_same_arrow_type(left: Expression, right: Expression) -> bool:
@@ -86,8 +108,12 @@ def is_one_of(operand: Operand, values: Sequence[Operand], scope: Scope) -> Expr
     common = casts.cast_to_common_type((operand, *values), scope)
     subject, *literals = common.operands
     if not all(isinstance(value.expression, Literal) for value in values):
-        return any_of([Comparison(Comparator.EQUAL, subject, value) for value in literals])
-    return In(subject, *as_set([_value(literal) for literal in literals], common.type))
+        equalities = (compared(Comparator.EQUAL, subject, value, scope) for value in literals)
+        return any_of(list(equalities))
+    values_and_flags = as_set([_value(literal) for literal in literals], common.type)
+    if scope.dialect.nan_unordered and values_and_flags[2]:
+        raise Uninterpreted("a list with NaN, which may equal no value")
+    return In(subject, *values_and_flags)
 
 
 def _value(expression: Expression) -> Value:
@@ -135,6 +161,7 @@ def _with_lists(parts: Sequence[Expression]) -> list[Expression]:
         match part:
             case Comparison(Comparator.EQUAL, Column() as column, Literal()) if (
                 _have_same_arrow_type(column, part.right)
+                and (_is_number(part.right) or not part.nan_unordered)
             ):
                 values.setdefault(column, []).append(part)
             case _:

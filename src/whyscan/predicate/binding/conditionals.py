@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 from whyscan.predicate.binding import casts
 from whyscan.predicate.binding.arguments import Arguments, without_origin
 from whyscan.predicate.binding.calls import call
-from whyscan.predicate.binding.comparisons import any_of, compare
+from whyscan.predicate.binding.comparisons import any_of, compare, compared
 from whyscan.predicate.binding.scope import Operand, Scope, Uninterpreted
 from whyscan.tree.nodes import (
     Call,
     Case,
     Coalesce,
     Comparator,
-    Comparison,
     IsNull,
     Literal,
     Not,
@@ -83,7 +82,7 @@ def nullif(arguments: Arguments) -> Expression:
     first, second = arguments.expect(2).operands()
     pair = casts.cast_pair(first, second, arguments.scope)
     if pair[0] is not first.expression:
-        equal = Comparison(Comparator.EQUAL, *pair)
+        equal = compared(Comparator.EQUAL, *pair, arguments.scope)
         return case([(equal, NULL_OPERAND)], first, arguments.scope)
     return Call("nullif", pair, type_of(first.expression))
 

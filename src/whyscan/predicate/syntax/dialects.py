@@ -50,6 +50,8 @@ class Dialect(Struct, frozen=True):
     - `bare_units`: in `dateadd(day, 1, d)` the word `day` is a unit of time and not a column.
     - `timestamp_digits`: the fraction digits of the type TIMESTAMP; a cast rounds to them.
     - `text_ignores_case`: 'a' may equal 'A', and LIKE may ignore case.
+    - `nan_unordered`: a comparison with NaN may be FALSE, `<>` may be TRUE. Trino and BigQuery do
+      so (trinodb/trino#21922); of Presto and of the dialects that are not in the table some do.
     """
 
     family: DialectFamily
@@ -67,6 +69,7 @@ class Dialect(Struct, frozen=True):
     bare_units: bool = False
     timestamp_digits: int = 0
     text_ignores_case: bool = False
+    nan_unordered: bool = False
 
     @property
     def is_spark(self) -> bool:
@@ -91,6 +94,7 @@ _TRINO = Dialect(
     narrow_floats=True,
     instants_in_utc=True,
     timestamp_digits=3,
+    nan_unordered=True,
 )
 _DUCKDB = Dialect(
     DialectFamily.DUCKDB,
@@ -120,6 +124,7 @@ _BIGQUERY = Dialect(
     instants_in_utc=True,
     bare_units=True,
     timestamp_digits=6,
+    nan_unordered=True,
 )
 _SNOWFLAKE = Dialect(
     DialectFamily.SNOWFLAKE,
@@ -129,8 +134,8 @@ _SNOWFLAKE = Dialect(
     bare_units=True,
     timestamp_digits=9,
 )
-_OTHER = Dialect(DialectFamily.OTHER)
-_CASELESS = Dialect(DialectFamily.OTHER, text_ignores_case=True)
+_OTHER = Dialect(DialectFamily.OTHER, nan_unordered=True)
+_CASELESS = Dialect(DialectFamily.OTHER, text_ignores_case=True, nan_unordered=True)
 
 _DIALECTS = {
     "spark": _SPARK,

@@ -173,6 +173,8 @@ def _compared(
     if column is None or not share_representation(column.type, literal.type):
         return ANY
     domain = reading(operator, literal, column.type)
+    if domain is not None and comparison.nan_unordered:
+        domain = domain.union(Domain.only_nan(column.type))
     return ANY if domain is None else {column: domain}
 
 
