@@ -52,6 +52,18 @@ MUTANTS = (
         "overlap = surely(equal, a.lower, b.lower)",
     ),
     Mutant(
+        "NaN has an order in every dialect",
+        "evaluate.py",
+        "    if expression.nan_unordered:\n",
+        "    if False:\n",
+    ),
+    Mutant(
+        "NaN has an order in every dialect, for conjuncts of one column",
+        "domains/satisfying.py",
+        "domain is not None and comparison.nan_unordered",
+        "False",
+    ),
+    Mutant(
         "NaN is not greater than a value",
         "interval.py",
         "return either(values, both(a.value, b.nan))",
@@ -303,8 +315,8 @@ MUTANTS = (
     Mutant(
         "rows that may match stand in for others",
         "plan/matching_rows.py",
-        "sure = np.where(judgement.every, ",
-        "sure = np.where(judgement.kept, ",
+        "sure = np.where(verdicts.every, ",
+        "sure = np.where(verdicts.kept, ",
         "planning",
     ),
     Mutant(
@@ -351,16 +363,16 @@ MUTANTS = (
     ),
     Mutant(
         "a bound is a value of some row",
-        "rows/answers.py",
-        "(kept_flags(exact.upper) & rows.whole[kept]) | attained",
-        "rows.whole[kept] | attained",
+        "rows/expression_level.py",
+        "(kept_flags(exact.upper) & level.whole[kept]) | attained",
+        "level.whole[kept] | attained",
         "planning",
     ),
     Mutant(
         "a partition value is one of a row that is there",
-        "rows/answers.py",
-        "(rows.every & (rows.sure > 0))[kept]",
-        "rows.every[kept]",
+        "rows/expression_level.py",
+        "(level.every & (level.sure > 0))[kept]",
+        "level.every[kept]",
         "planning",
     ),
     Mutant(

@@ -8,6 +8,7 @@ import random
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +31,7 @@ from whyscan.tables.delta.log import LogFile
 from whyscan.tables.delta.log_parts import _cut
 from whyscan.tables.parts import parts
 from whyscan.tables.storage.disk_cache import Cache
-from whyscan.tables.storage.store import Store
+from whyscan.tables.storage.store import Store, joined_ranges
 from whyscan.tree import zones
 from whyscan.tree.arrow import arrow_type
 from whyscan.tree.nodes import Column
@@ -428,7 +429,7 @@ def test_a_part_of_a_checkpoint_in_a_store_fetches_its_own_rows_and_the_footer(t
 def outlined(monkeypatch):
     """Checkpoints of any size in a store are opened in outline, their ends byte by byte."""
     monkeypatch.setattr(local_log_files, "_END", 16)
-    monkeypatch.setattr(checkpoint_outline, "_GAP", 0)
+    monkeypatch.setattr(checkpoint_outline, "joined_ranges", partial(joined_ranges, gap=0))
 
     def opened_in_outline(folder):
         return open_delta(replace(in_a_store(folder), uri=str(folder)), fetched_whole=0)

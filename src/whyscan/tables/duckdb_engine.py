@@ -65,7 +65,11 @@ def connection() -> Iterator[duckdb.DuckDBPyConnection]:
     database = _take(process)
     try:
         # The last user may have raised the limit.
-        database.execute(f"SET memory_limit = '{min(LITTLE, budget.limit())}B'")
+        limit = budget.limit()
+        database.execute(f"SET memory_limit = '{min(LITTLE, limit)}B'")
+        if limit < LITTLE:
+            # Each thread that reads JSON takes a buffer, whatever the size of the file.
+            database.execute("SET threads = 1")
         yield database
     except BaseException:
         database.close()

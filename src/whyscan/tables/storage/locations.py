@@ -32,7 +32,7 @@ from whyscan.tables.storage.enclosing_tables import (
     root_above,
     root_below,
 )
-from whyscan.tables.storage.schemes import miswritten
+from whyscan.tables.storage.schemes import miswritten, require_supported
 from whyscan.tables.storage.store import Store, local_store
 
 if TYPE_CHECKING:
@@ -166,6 +166,7 @@ def parse(text: str) -> Location:
     scheme, _, rest = text.partition("://")
     host, _, path = rest.partition("/")
     if not host:
+        require_supported(scheme)
         raise UsageError(f"{text} names no bucket or host", hint=f"write {scheme}://NAME/PATH")
     if _names_secrets(scheme.lower(), host, path):
         raise UsageError(
