@@ -149,7 +149,10 @@ def test_compiled_sql_is_a_statement_like_any_other():
     ("text", "message"),
     [
         ("select {{ dbt_utils.star(ref('orders')) }}", "'dbt_utils' is undefined"),
-        ("select * from orders where m = {{ var('month') }}", "variable 'month' has no default"),
+        ("select * from orders where m > {{ var('m') + 1 }}", "variable 'm' has no default"),
+        ("select {% if var('e') | lower == 'x' %} 1 {% endif %}", "variable 'e' has no default"),
+        ("{% set e %}{{ var('e') }}{% endset %}{% if e == 'x' %} 1 {% endif %}",
+         "variable 'e' has no default"),
         ("select {% if %} 1", "this is not Jinja"),
         ("select {{ 1 / 0 }}", "cannot be rendered: division by zero"),
         ("select {{ ''.__class__.__mro__ }}", "dbt alone can render this"),
@@ -162,6 +165,31 @@ def test_what_only_dbt_can_render_is_refused_with_what_to_do(text, message):
         explained(text)
 
     assert message in refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("month = {{ var('m') }} and user > 0", 8),
+        ("month = 3 and amount > {{ env_var('LEAST') }}", 2),
+        ("month = '{{ var('m') }}'", 8),
+        ("month = '{{ var(\"m\") }}'", 8),
+        ('month = \'{{ var("m", "3") }}\'', 2),
+        ("month = 3 -- {{ var('m') }}", 2),
+        ("/* {% if false %} */ month = 3 and /* {% endif %} */ user > 0", 8),
+        ("month = 3 or user = '{{ ds }}'", 8),
+    ],
+)
+def test_a_variable_without_a_default_has_an_unknown_value(condition, expected):
+    report = explained(f"select * from raw.orders where {condition}")
+
+    assert read(report, "raw.orders") == expected
+
+
+def test_the_notes_name_the_variables_that_are_unknown():
+    report = explained("select * from orders where month = {{ var('m') }}")
+
+    assert report.notes == ("the value of 'm' is unknown: the model has no default",)
 
 
 def test_an_unknown_table_is_named():
@@ -177,13 +205,18 @@ def test_an_unknown_table_is_named():
         ("select * from {{ ref('a') }}", True),
         ("select 1 {% if x %} {% endif %}", True),
         ("select '{{' from t", False),
-        ("select 'it''s {{ no }}' from t -- {{ this }}", False),
+        ("select 'it''s {{ no }}' from t -- }}", False),
         ('select "{{" from `{%` /* {{ */', False),
+        ("select * from t where d = '{{ ds }}'", False),
+        ("select * from t where d = '{{ var(\"d\") }}'", True),
+        ("select * from t where d = '{{ var('d') }}'", True),
+        ("select * from `{{ this }}`", True),
+        ("select * from t -- {% if x %}\nwhere a = 1 -- {% endif %}", True),
         ("select '{{ var(1) }}' from {{ this }}", True),
         ("select 'never closed {{ this }}", True),
     ],
 )
-def test_jinja_is_distinguished_from_strings_and_comments(text, expected):
+def test_jinja_is_distinguished_from_text_that_looks_like_it(text, expected):
     assert is_model(text) is expected
 
 

@@ -9,6 +9,7 @@ from sqlglot import exp
 from whyscan.predicate.binding import time_intervals
 from whyscan.predicate.binding.scope import Operand, Scope, Uninterpreted
 from whyscan.predicate.syntax.dialects import DialectFamily
+from whyscan.predicate.syntax.placeholders import is_template
 from whyscan.tree import literals
 from whyscan.tree.nodes import Literal
 from whyscan.tree.types import BINARY, BOOLEAN, NULL, STRING
@@ -20,7 +21,7 @@ def constant(node: exp.Expr, scope: Scope) -> Literal:
     """The literal of a leaf of the syntax tree."""
     match node:
         case exp.Literal(is_string=True) | exp.RawString() | exp.National():
-            return Literal(str(node.this), STRING)
+            return text_literal(str(node.this))
         case exp.Literal():
             return number(str(node.this), Operand(Literal(None, NULL), node), scope)
         case exp.Boolean():
@@ -32,9 +33,16 @@ def constant(node: exp.Expr, scope: Scope) -> Literal:
         case exp.ByteString() if scope.dialect.family is DialectFamily.BIGQUERY:
             return Literal(str(node.this).encode("latin-1", "strict"), BINARY)
         case exp.ByteString() if scope.dialect.family is DialectFamily.POSTGRES:
-            return Literal(str(node.this), STRING)
+            return text_literal(str(node.this))
         case _:
             raise Uninterpreted(f"a literal of kind {node.key}")
+
+
+def text_literal(text: str) -> Literal:
+    """The literal of a string; Uninterpreted where a tool replaces it by another text."""
+    if is_template(text):
+        raise Uninterpreted("a template, whose value is unknown")
+    return Literal(text, STRING)
 
 
 def number(text: str, at: Operand, scope: Scope) -> Literal:

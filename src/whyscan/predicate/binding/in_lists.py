@@ -59,7 +59,7 @@ def _of_one_kind(kind: Type, items: Sequence[ListLiteral], scope: Scope) -> Sequ
         return None
     match kind:
         case StringType() if token_kinds == {(TokenType.STRING, None)}:
-            return [item.text for item in items]
+            return [str(constants.text_literal(item.text).value) for item in items]
         case IntegerType() if token_kinds == {(TokenType.NUMBER, None)}:
             return _integers(items)
         case FloatType() if token_kinds == {(TokenType.NUMBER, None)}:
@@ -113,9 +113,9 @@ def _literal(item: ListLiteral, place: TextSpan, scope: Scope) -> Expression:
         case TokenType.NUMBER:
             return constants.number(item.text, Operand(Literal(None, NULL), place), scope)
         case TokenType.STRING if item.prefix is None:
-            return Literal(item.text, STRING)
+            return constants.text_literal(item.text)
         case TokenType.STRING:
-            text = Operand(Literal(item.text, STRING), place)
+            text = Operand(constants.text_literal(item.text), place)
             return casts.explicit_cast(text, _typed(item.prefix, scope), CastFailure.RAISE, scope)
         case TokenType.NULL:
             return Literal(None, NULL)

@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from whyscan.errors import SyntaxProblem
 from whyscan.statements.changes.templates import COMPILE, render
@@ -18,13 +19,21 @@ from whyscan.statements.changes.templates import COMPILE, render
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_MARKER = re.compile(
+_TOKEN = re.compile(
     r"""
     '(?:[^'\\]++|\\.|'')*+' | "(?:[^"\\]++|\\.|"")*+" | `[^`]*+`
-    | --[^\n]*+ | /\*.*?\*/ | (\{\{|\{%)
+    | --[^\n]*+ | /\*.*?\*/ | (?P<bare> \{\{|\{% )
     """,
     re.DOTALL | re.VERBOSE,
 )
+_OF_DBT = re.compile(
+    r"""
+    \{\{-?\s*(?:config|env_var|is_incremental|ref|source|this|var)\b.*?\}\}
+    | \{%-?\s*(?:do|else|elif|endfor|endif|for|if|set)\b.*?%\}
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+_UNSET = re.compile("\ue000(\\w*)\ue001")
 LONGEST_SHOWN = 80
 DEST, SOURCE = "DBT_INTERNAL_DEST", "DBT_INTERNAL_SOURCE"
 """dbt's names for the two sides; a model's incremental_predicates use them."""
@@ -54,16 +63,32 @@ class Model(Struct, frozen=True):
 
 
 def is_model(text: str) -> bool:
-    """Whether a text has Jinja outside of strings and comments."""
+    """Whether dbt renders a text: it has Jinja, or words of dbt's in strings, names or comments.
+
+    Other Jinja in strings is of other tools: `'{{ ds }}'` is a text whose value is unknown.
+    """
     if "{{" not in text and "{%" not in text:
         return False
-    return any(match[1] is not None for match in _MARKER.finditer(text))
+    has_bare = any(match["bare"] is not None for match in _TOKEN.finditer(text))
+    return has_bare or _OF_DBT.search(text) is not None
 
 
 def incremental_run(text: str, dialect: str) -> Model:
     """The statement of an incremental run; for models that are not incremental, the query."""
     rendered = render(text)
-    return executed(rendered.sql, ModelSettings(rendered.settings), dialect)
+    sql, unset = _with_parameters(rendered.sql)
+    model = executed(sql, ModelSettings(rendered.settings), dialect)
+    notes = tuple(f"the value of {name!r} is unknown: the model has no default" for name in unset)
+    return replace(model, notes=(*model.notes, *notes))
+
+
+def _with_parameters(rendered: str) -> tuple[str, Sequence[str]]:
+    """The SQL with a parameter for each variable without a default, and their names.
+
+    A parameter is `:name`, in quotes `${name}`: its value is unknown.
+    """
+    sql = _TOKEN.sub(lambda token: _UNSET.sub(r"${\1}", token[0]), rendered)
+    return _UNSET.sub(r":\1", sql), tuple(dict.fromkeys(_UNSET.findall(rendered)))
 
 
 def executed(compiled: str, config: ModelSettings, dialect: str, target: str = "this") -> Model:

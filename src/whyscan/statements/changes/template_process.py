@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 SETTINGS = (
@@ -31,8 +33,8 @@ SETTINGS = (
 LONGEST_MESSAGE = 300
 
 
-class Unset(Exception):
-    """A variable has no default."""
+UNSET = "\ue000{}\ue001"
+"""How a variable without a default is rendered: its name between two characters of no text."""
 
 
 class TooLong(Exception):
@@ -76,10 +78,28 @@ def _plain(value: Any) -> Any:
 
 def render(text: str, longest: int) -> dict[str, Any]:
     """The SQL and the settings of a model; raises Jinja's error where it cannot be rendered."""
-    from jinja2 import StrictUndefined
+    from jinja2 import StrictUndefined, nodes
     from jinja2.sandbox import SandboxedEnvironment
 
-    environment = SandboxedEnvironment(undefined=StrictUndefined, extensions=["jinja2.ext.do"])
+    class Unset(StrictUndefined):
+        """A variable without a default. It raises where the template computes with it."""
+
+        def marker(self) -> str:
+            return UNSET.format(re.sub(r"\W", "_", str(self._undefined_name)))
+
+    def variable(kind: str, name: str, *default: Any) -> Any:
+        hint = f"the {kind} {name!r} has no default in the model"
+        return default[0] if default else Unset(hint=hint, name=name)
+
+    def shown(value: Any) -> Any:
+        return value.marker() if isinstance(value, Unset) and not captured else value
+
+    environment = SandboxedEnvironment(
+        undefined=StrictUndefined, extensions=["jinja2.ext.do"], finalize=shown
+    )
+    # What these write is a text in the template, which may compare it.
+    capturing = (nodes.AssignBlock, nodes.CallBlock, nodes.FilterBlock, nodes.Macro)
+    captured = any(environment.parse(text).find_all(capturing))
     config = ConfigCall()
     names = {
         "config": config,
@@ -87,8 +107,8 @@ def render(text: str, longest: int) -> dict[str, Any]:
         "ref": lambda *names, **_: names[-1],
         "source": lambda group, name: f"{group}.{name}",
         "is_incremental": lambda: True,
-        "var": lambda name, *default: _default("variable", name, default),
-        "env_var": lambda name, *default: _default("environment variable", name, default),
+        "var": partial(variable, "variable"),
+        "env_var": partial(variable, "environment variable"),
         "execute": True,
     }
     pieces, size = [], 0
@@ -98,12 +118,6 @@ def render(text: str, longest: int) -> dict[str, Any]:
             raise TooLong
         pieces.append(piece)
     return {"sql": "".join(pieces), "settings": config.settings()}
-
-
-def _default(kind: str, name: str, default: tuple[Any, ...]) -> Any:
-    if not default:
-        raise Unset(f"the {kind} {name!r} has no default in the model")
-    return default[0]
 
 
 def answer(text: str, longest: int) -> dict[str, Any]:
@@ -116,8 +130,6 @@ def answer(text: str, longest: int) -> dict[str, Any]:
         return {"problem": "syntax", "message": _line(error.message), "line": error.lineno}
     except TemplateError as error:
         return {"problem": "template", "message": _line(error)}
-    except Unset as error:
-        return {"problem": "unset", "message": _line(error)}
     except TooLong:
         return {"problem": "failed", "message": f"it gives more than {longest:,} characters"}
     except MemoryError:

@@ -141,8 +141,6 @@ def _problem(answer: Mapping[str, Any], text: str) -> WhyscanError:
             )
         case "template":
             return SyntaxProblem(f"dbt alone can render this: {message}", hint=COMPILE)
-        case "unset":
-            return SyntaxProblem(message, hint=COMPILE)
         case "memory":
             return _failed(f"it takes more than {MEMORY >> 20} MiB of memory")
         case _:

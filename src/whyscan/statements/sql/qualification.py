@@ -18,7 +18,7 @@ from whyscan.errors import SyntaxProblem, TextSpan, UnknownColumn
 from whyscan.predicate.binding.time_units import mark_units
 from whyscan.predicate.syntax.dialects import dialect_of
 from whyscan.statements.concurrency import in_parallel
-from whyscan.statements.sql.path_tables import name_paths
+from whyscan.statements.sql.named_tables import name_tables
 from whyscan.statements.sql.syntax import quiet
 from whyscan.statements.sql.time_travel import mark_versions, version_of
 from whyscan.statements.sql.using_joins import (
@@ -54,7 +54,7 @@ def qualify(query: exp.Query, statement: Statement, catalogue: Catalogue) -> Qua
     """The query with all names resolved; UnknownTable or UnknownColumn where one cannot be."""
     syntax = statement.syntax
     tree = _with_views(query.copy(), statement.views)
-    name_paths(tree, dialect_of(syntax.dialect))
+    name_tables(tree, dialect_of(syntax.dialect), syntax.text)
     _mark(tree)
     mark_units(tree, dialect_of(syntax.dialect))
     mark_using(tree, syntax.text)

@@ -1,4 +1,4 @@
-"""Tables that DuckDB names by where they are are scans like any other."""
+"""Tables that a call names by their path or in a string are scans like any other."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from deltalake import write_deltalake
 
 import whyscan
-from whyscan.errors import WhyscanError
+from whyscan.errors import SyntaxProblem, WhyscanError
 
 
 @pytest.fixture
@@ -69,3 +69,18 @@ def test_a_table_function_with_other_options_is_not_a_scan(lake):
 def test_a_path_where_nothing_is_is_named(lake):
     with pytest.raises(WhyscanError, match="nowhere"):
         kept("SELECT * FROM read_parquet('nowhere/*.parquet') WHERE i = 1")
+
+
+@pytest.mark.parametrize("dialect", ["spark", "databricks", "snowflake"])
+@pytest.mark.parametrize("name", ["IDENTIFIER('orders')", "TABLE(IDENTIFIER('db.orders'))"])
+def test_a_name_in_a_string_is_a_table(lake, name, dialect):
+    sql = f"SELECT * FROM {name} o WHERE month = 2"
+    (scan,) = whyscan.explain_sql(sql, {"orders": "data1"}, dialect=dialect).scans
+
+    assert scan.report.files_level.kept == 1
+
+
+@pytest.mark.parametrize("name", [":t", "?", "IDENTIFIER(:t)", "IDENTIFIER('${t}')", "{t}"])
+def test_a_parameter_is_not_a_table(lake, name):
+    with pytest.raises(SyntaxProblem, match="stands where a table is named"):
+        whyscan.explain_sql(f"SELECT * FROM {name} WHERE month = 2", {"t": "data1"})
