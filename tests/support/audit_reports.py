@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from support.lakes import delta_users, users
 from support.statement_reports import orders, scan
-from whyscan.planning.plan.scan_plan import ScanPlanSummary
+from whyscan.planning.plan.scan_plan import LevelTotal, ScanPlanSummary
 from whyscan.reports.findings import Code, Finding, Severity
 from whyscan.reports.findings.finding import Effect
 from whyscan.spark.stages.audit.report import (
@@ -126,7 +126,8 @@ def joined(**changes) -> QueryLine:
 def iceberg() -> QueryLine:
     """A table of manifests, by its numbers alone."""
     sql = "SELECT id FROM events WHERE id = 4711 AND who = 'Ada Lovelace'"
-    summary = ScanPlanSummary(10, 3, 200, 6, None, None, 2_000 * KB, 60 * KB, 20_000, 600)
+    levels = (LevelTotal("manifests", 10, 3), LevelTotal("files", 200, 6))
+    summary = ScanPlanSummary(levels, 2_000 * KB, 60 * KB, 20_000, 600)
     scan = AuditedScan(
         name="lake.events",
         alias="events",

@@ -15,7 +15,15 @@ import pyarrow as pa
 from whyscan.pruning.containers import ColumnStatistics, Containers, checked
 from whyscan.pruning.interval import Interval
 from whyscan.pruning.transforms import IdentityTransform
-from whyscan.tables.snapshot import Collected, Files, Recording, RowGroups, Traffic, Unreached
+from whyscan.tables.snapshot import (
+    Collected,
+    ContainersBelow,
+    Files,
+    Recording,
+    RowGroups,
+    Traffic,
+    Unreached,
+)
 from whyscan.tree import arrow
 from whyscan.tree.types import Field, FloatType, Schema
 
@@ -30,12 +38,16 @@ RANGES = pa.list_(pa.list_(pa.int64(), 2))
 
 @dataclass(frozen=True)
 class RowGroup:
-    """Rows and bounds; `nulls` counts NULLs of a column, `nan` says that NaN was not counted."""
+    """Rows and bounds; `nulls` counts NULLs of a column, `nan` says that NaN was not counted.
+
+    `parts` are the containers of a level below, made of the same record; none were opened if empty.
+    """
 
     rows: int
     bounds: Mapping[str, tuple] = field(default_factory=dict)
     nulls: Mapping[str, int] = field(default_factory=dict)
     nan: bool = False
+    parts: Sequence[RowGroup] = ()
 
 
 @dataclass(frozen=True)
@@ -195,6 +207,31 @@ class MemoryTable:
         nan = isinstance(kind, FloatType) and any(g.nan for g in groups)
         rows = pa.array([g.rows for g in groups], pa.int64())
         return ColumnStatistics(lower, upper, nulls, nan=nan, attained=True), rows
+
+
+class DeepMemoryTable(MemoryTable):
+    """A table with a level below row groups, their `parts`."""
+
+    def containers_below(self, above, opened, columns):  # noqa: ARG002 - the protocol's
+        if not isinstance(above, RowGroups):
+            return None
+        files = zip(above.owners.to_pylist(), above.ordinal.to_pylist(), strict=True)
+        groups = [self.data[file].groups[ordinal] for file, ordinal in files]
+        owners = [at for at in opened.to_pylist() for _ in groups[at].parts]
+        parts = [part for at in opened.to_pylist() for part in groups[at].parts]
+        files_of_parts = above.owners.take(pa.array(owners, pa.int64())).to_pylist()
+        return ContainersBelow(
+            name="parts",
+            owners=pa.array(owners, pa.int64()),
+            bytes=pa.array([part.rows * BYTES_A_ROW for part in parts], pa.int64()),
+            containers=Containers(
+                count=len(parts),
+                rows=pa.array([part.rows for part in parts], pa.int64()),
+                partition=self._partition([self.data[file] for file in files_of_parts]),
+                statistics=self._statistics(parts),
+                exact=self._exact(parts),
+            ),
+        )
 
 
 def _points(kind, values):

@@ -13,14 +13,14 @@ from msgspec.structs import asdict, replace
 
 from whyscan.fields import Count, LevelName, Record, Sql, Word, object_of
 from whyscan.planning.plan import mechanisms
-from whyscan.planning.plan.evidence import LEVELS
+from whyscan.planning.plan.evidence import FILES, MANIFESTS, ROW_GROUPS
 from whyscan.planning.plan.matching_rows import perhaps_matching, surely_matching
 from whyscan.planning.plan.planner import plus, total, total_of
 from whyscan.planning.why.pushdown import Confidence
 from whyscan.planning.why.reasons import unchecked_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from whyscan.planning.plan.evidence import Evidence, LevelEvidence
     from whyscan.planning.plan.judgement import Flags
@@ -125,13 +125,13 @@ def levels(
     evidence = plan.counted
     counted = []
     for level in evidence.levels:
-        if level is evidence.file_level:
+        if level.name == FILES:
             counted.append(_of_files(_count(level), plan, why, gone))
-        elif level is not evidence.row_group_level:
-            blind = unchecked_parts(plan, interpreted, level)
+            continue
+        blind = unchecked_parts(plan, interpreted, level)
+        if level.name != ROW_GROUPS:
             counted.append(replace(_count(level), unchecked=blind))
         elif len(level.listed.opened):
-            blind = unchecked_parts(plan, interpreted, level)
             counted.append(replace(_of_row_groups(_count(level), plan, level), unchecked=blind))
     return tuple(counted)
 
@@ -162,7 +162,14 @@ def add_levels(first: tuple[Level, ...], second: tuple[Level, ...]) -> tuple[Lev
     for level in second:
         sum_so_far = by_name.get(level.level)
         by_name[level.level] = level if sum_so_far is None else sum_so_far + level
-    return tuple(by_name[name] for name in LEVELS if name in by_name)
+    return tuple(by_name[name] for name in in_order(by_name))
+
+
+def in_order(names: Iterable[str]) -> tuple[str, ...]:
+    """The names of levels, top down and once. Those below row groups come last, as they come."""
+    once = dict.fromkeys(names)
+    first = [name for name in (MANIFESTS, FILES, ROW_GROUPS) if name in once]
+    return tuple(dict.fromkeys((*first, *once)))
 
 
 def _of_files(level: Level, plan: ScanPlan, why: Why, gone: Sequence[RemovedFiles]) -> Level:
@@ -181,7 +188,7 @@ def _of_files(level: Level, plan: ScanPlan, why: Why, gone: Sequence[RemovedFile
 def _of_row_groups(level: Level, plan: ScanPlan, inside: LevelEvidence[RowGroups]) -> Level:
     """Add what files have to do with it, and the bytes of the selected columns' chunks."""
     evidence, kept = plan.counted, inside.verdicts.kept
-    emptied = evidence.file_level.opened & ~evidence.with_row_group(kept)
+    emptied = evidence.file_level.opened & ~evidence.with_row_group(evidence.read(inside))
     ranges = None if plan.options.projection is None else inside.listed.ranges
     return replace(
         level,
@@ -284,4 +291,4 @@ def selected_bytes(evidence: Evidence) -> int | None:
     level = evidence.row_group_level
     if level is None or level.listed.unchecked:
         return None
-    return _chunk_bytes(level.listed.ranges.filter(pa.array(level.verdicts.kept)))
+    return _chunk_bytes(level.listed.ranges.filter(pa.array(evidence.read(level))))

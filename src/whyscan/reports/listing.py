@@ -361,7 +361,7 @@ def _row_groups(evidence: Evidence) -> pa.ListArray:
     level, count = evidence.row_group_level, evidence.files.count
     if level is None:
         return pa.nulls(count, pa.list_(pa.int32()))
-    kept = level.verdicts.kept
+    kept = evidence.read(level)
     owners = level.listed.owners.to_numpy()[kept]
     offsets = np.concatenate(([0], np.bincount(owners, minlength=count).cumsum()))
     ordinals = level.listed.ordinal.to_numpy()[kept][np.argsort(owners, kind="stable")]

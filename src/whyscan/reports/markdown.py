@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from msgspec import Struct
 
-from whyscan.reports.phrases import LEVEL_NAMES, blind, fate, gate, selected
+from whyscan.reports.phrases import blind, fate, gate, selected
 from whyscan.reports.text import spark
 from whyscan.reports.text_layout import Page, in_paragraphs
 from whyscan.reports.view import (
@@ -33,7 +33,7 @@ from whyscan.reports.view import (
     is_empty,
     spans_of,
 )
-from whyscan.reports.words import inert, inert_sql, sizes
+from whyscan.reports.words import inert, inert_sql, level_name, sizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -261,7 +261,7 @@ def _level(level: Level) -> tuple[str, str, str, str]:
     sentences = filter(None, (fate(level), selected(level), blind(level)))
     weight = sizes(level.bytes_kept, level.bytes_total)
     read = f"{level.kept:,} of {level.total:,}"
-    return LEVEL_NAMES[level.level], "<br>".join(sentences), read, weight
+    return level_name(level.level), "<br>".join(sentences), read, weight
 
 
 def _finding(finding: Finding, change: str | None) -> Iterator[str]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from whyscan.reports.findings import UNITS
-from whyscan.reports.words import counted, inert, inert_sql, percent, size, sizes
+from whyscan.reports.words import counted, inert, inert_sql, level_name, percent, size, sizes, unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from whyscan.reports.levels import Level
     from whyscan.reports.report import Effort, Report, Unchecked
 
-LEVEL_NAMES = {"manifests": "manifests", "files": "files", "row_groups": "row groups"}
 PERCENT_GATES = frozenset(
     {"min_pruning", "min_pruning_bytes", "stats_complete", "baseline", "baseline_bytes"}
 )
@@ -99,7 +97,7 @@ def why(report: Report) -> str:
 
 
 def _more(number: int, level: Level) -> str:
-    return counted(number, f"more {UNITS[level.level]}")
+    return counted(number, f"more {unit(level.level)}")
 
 
 def fate(level: Level) -> str:
@@ -140,8 +138,7 @@ def blind(level: Level) -> str | None:
 def unchecked_lines(unchecked: Iterable[Unchecked]) -> tuple[str, ...]:
     """Write the levels that were not checked, each with the reason."""
     return tuple(
-        f"not checked: {LEVEL_NAMES.get(entry.level, entry.level)} ({inert(entry.why)})"
-        for entry in unchecked
+        f"not checked: {level_name(entry.level)} ({inert(entry.why)})" for entry in unchecked
     )
 
 

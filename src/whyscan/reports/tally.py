@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from msgspec import Struct
 
+from whyscan.planning.plan.evidence import FILES
 from whyscan.planning.plan.file_scans import Residuals
 from whyscan.planning.plan.judgement import flags
 from whyscan.planning.plan.planner import plus, total
@@ -205,28 +206,26 @@ class Tally(Struct, frozen=True):
 
 
 def _contradictions(evidence: Evidence) -> int:
-    """Count the statistics of files and row groups that were dropped as impossible."""
-    inside = evidence.row_group_level
-    return evidence.files.contradictions + (0 if inside is None else inside.listed.contradictions)
+    """Count the statistics of files and what is in them that were dropped as impossible."""
+    return sum(level.listed.contradictions for level in evidence.levels_from_files)
 
 
 def _unreadable(evidence: Evidence) -> tuple[int, int, frozenset[Path]]:
     """Count the statistics that cannot be read and their files, and name their columns."""
-    inside = evidence.row_group_level
-    levels = [(evidence.files.containers, pa.array(np.arange(evidence.files.count)))]
-    if inside is not None:
-        owners = evidence.examples[inside.listed.owners.to_numpy()]
-        levels.append((inside.listed.containers, pa.array(owners)))
     statistics = 0
     files: set[int] = set()
     columns: set[Path] = set()
-    for containers, owners in levels:
+    of_parents = evidence.examples
+    for level in evidence.levels_from_files:
+        containers, owners = level.listed.containers, np.arange(evidence.files.count)
+        if level.name != FILES:
+            of_parents = owners = of_parents[level.listed.owners.to_numpy()]
         masks = {path: mask for path, mask in containers.unreadable.items() if mask is not False}
         statistics += containers.unreadable_statistics
         columns.update(path for path in masks if path)
         if masks:
             is_unreadable = materialise(any_of(masks.values()), containers.count)
-            files.update(owners.filter(is_unreadable).to_pylist())
+            files.update(pa.array(owners).filter(is_unreadable).to_pylist())
     return statistics, len(files), frozenset(columns)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from whyscan.reports.findings import Severity
 from whyscan.reports.listing_text import listed
-from whyscan.reports.phrases import LEVEL_NAMES, blind, fate, gate, selected
+from whyscan.reports.phrases import blind, fate, gate, selected
 from whyscan.reports.text_layout import GAP, Ink, Page, columns, in_paragraphs, table, title_lines
 from whyscan.reports.view import (
     CodeBlock,
@@ -29,7 +29,7 @@ from whyscan.reports.view import (
     is_empty,
     spans_of,
 )
-from whyscan.reports.words import inert, inert_sql, sizes
+from whyscan.reports.words import inert, inert_sql, level_name, sizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -203,7 +203,7 @@ def _more(total: int, shown: int | None, page: Page) -> Iterator[str]:
 
 def _funnel(funnel: FunnelBlock, page: Page) -> Iterator[str]:
     rows = [
-        (LEVEL_NAMES[v.level], f"{v.kept:,} of {v.total:,}", sizes(v.bytes_kept, v.bytes_total))
+        (level_name(v.level), f"{v.kept:,} of {v.total:,}", sizes(v.bytes_kept, v.bytes_total))
         for v in funnel.levels
     ]
     names, counts, weights = (max(map(columns, column)) for column in zip(*rows, strict=True))

@@ -189,7 +189,7 @@ def _group_bytes(evidence: Evidence) -> dict[tuple[int, int], int]:
     level = evidence.row_group_level
     if level is None:
         return {}
-    groups, kept = level.listed, pa.array(level.verdicts.kept)
+    groups, kept = level.listed, pa.array(evidence.read(level))
     ranges = groups.ranges.filter(kept)
     spans = pc.list_flatten(ranges).flatten().to_numpy().reshape(-1, 2)
     sizes = np.zeros(len(ranges), np.int64)

@@ -58,7 +58,7 @@ def _groups(evidence: Evidence) -> dict[int, dict[int, Open]]:
     groups, verdicts = level.listed, level.verdicts
     collected: dict[int, dict[int, Open]] = {at: {} for at in groups.opened.to_pylist()}
     owners, ordinals = groups.owners.to_pylist(), groups.ordinal.to_pylist()
-    for number in np.flatnonzero(verdicts.kept).tolist():
+    for number in np.flatnonzero(evidence.read(level)).tolist():
         collected[owners[number]][ordinals[number]] = _open(verdicts.conjunct_every, number)
     return collected
 

@@ -16,6 +16,7 @@ from whyscan.errors import WhyscanError
 from whyscan.pruning.blocks import make_blocks
 from whyscan.tables.bounded_cache import BoundedCache, count
 from whyscan.tables.cached_row_groups import CachedRowGroups, ChosenFiles
+from whyscan.tables.snapshot import DeepSnapshot
 from whyscan.tree.lazy import lazy
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from whyscan.pruning.containers import Containers
     from whyscan.tables.file_columns import FileReading
     from whyscan.tables.snapshot import (
+        ContainersBelow,
         Files,
         Manifests,
         Recording,
@@ -158,6 +160,14 @@ class CachedSnapshot(Struct, frozen=True, eq=False, dict=True):
             (c for c in self._views.values() if c.files is files), ChosenFiles(files, None)
         )
         return self._groups.read(self.snapshot, chosen, opened, columns, projection)
+
+    def containers_below(
+        self, above: RowGroups | ContainersBelow, opened: pa.Array, columns: Sequence[Column]
+    ) -> ContainersBelow | None:
+        """The containers of the level below, which are not cached."""
+        if not isinstance(self.snapshot, DeepSnapshot):
+            return None
+        return self.snapshot.containers_below(above, opened, columns)
 
     def _view(
         self, columns: Sequence[Column], zone: Zone, manifests: pa.Array | None

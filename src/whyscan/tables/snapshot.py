@@ -131,8 +131,7 @@ class RowGroups(Struct, frozen=True):
     @property
     def rows(self) -> pa.Array:
         """The number of rows of each row group; null where it is unknown."""
-        rows = self.containers.rows
-        return pa.nulls(self.count, pa.int64()) if rows is None else rows
+        return _rows_of(self.containers)
 
     @property
     def contradictions(self) -> int:
@@ -143,6 +142,39 @@ class RowGroups(Struct, frozen=True):
     def owners(self) -> pa.Array:
         """The file of each row group, as a position among all files."""
         return self.opened.take(self.file)
+
+
+def _rows_of(containers: Containers) -> pa.Array:
+    rows = containers.rows
+    return pa.nulls(containers.count, pa.int64()) if rows is None else rows
+
+
+class ContainersBelow(Struct, frozen=True):
+    """The containers of a level below row groups.
+
+    One value per container: `owners` is the position of its container in the level above, `bytes`
+    its size, None where metadata does not record sizes. `unchecked` says what could not be opened.
+    """
+
+    name: str
+    owners: pa.Array
+    bytes: pa.Array | None
+    containers: Containers
+    unchecked: tuple[Unreached, ...] = ()
+
+    @property
+    def count(self) -> int:
+        return self.containers.count
+
+    @property
+    def rows(self) -> pa.Array:
+        """The number of rows of each container; null where it is unknown."""
+        return _rows_of(self.containers)
+
+    @property
+    def contradictions(self) -> int:
+        """How many statistics were dropped because they cannot be true."""
+        return self.containers.contradictions
 
 
 class Collected(StrEnum):
@@ -283,5 +315,19 @@ class ReadAhead(Protocol):
         """Begins to read the files with the statistics of `columns` for the next call of `files`.
 
         That call waits for them and gets the errors. With other columns it reads the files itself.
+        """
+        ...
+
+
+@runtime_checkable
+class DeepSnapshot(Protocol):
+    """A snapshot with levels below row groups."""
+
+    def containers_below(
+        self, above: RowGroups | ContainersBelow, opened: pa.Array, columns: Sequence[Column]
+    ) -> ContainersBelow | None:
+        """The containers inside those at the positions `opened`; None if there is no level below.
+
+        A container at `opened` that has no container in the result could not be opened.
         """
         ...

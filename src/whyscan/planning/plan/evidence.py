@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.planning.plan.container_groups import ContainerGroups
-from whyscan.tables.snapshot import Files, Manifests, RowGroups
+from whyscan.tables.snapshot import ContainersBelow, Files, Manifests, RowGroups
 from whyscan.tree.lazy import lazy
 
 if TYPE_CHECKING:
@@ -23,21 +23,20 @@ if TYPE_CHECKING:
 
     from whyscan.planning.plan.judgement import Decided, Flags, Judgement
 
-LEVELS = ("manifests", "files", "row_groups")
-"""The names of all levels, top down."""
+MANIFESTS, FILES, ROW_GROUPS = "manifests", "files", "row_groups"
 
 Number = TypeVar("Number", bound=np.generic)
-Listed = TypeVar("Listed", Manifests, Files, RowGroups)
+Listed = TypeVar("Listed", Manifests, Files, RowGroups, ContainersBelow)
 
 
 class LevelEvidence(Struct, Generic[Listed], frozen=True, dict=True):
     """The containers of one level with their verdicts: one flag per group of containers.
 
-    `listed` are the manifests, files or row groups themselves. `groups` are groups of them that
-    nothing distinguishes; except for files of cached tables, each group is one container.
-    `by_partition` are the verdicts by partition values alone. `opened` flags the containers of
-    which the level below was read. `describes_parents`: the level above has no statistics but
-    those of this level. `unlimited` are the verdicts without a LIMIT, None if there is no LIMIT.
+    `listed` are the containers themselves. `groups` are groups of them that nothing distinguishes;
+    except for files of cached tables, each group is one container. `by_partition` are the verdicts
+    by partition values alone. `opened` flags the containers of which the level below was read.
+    `describes_parents`: the level above has no statistics but those of this level. `unlimited` are
+    the verdicts without a LIMIT, None if there is no LIMIT.
     """
 
     name: str
@@ -107,26 +106,56 @@ class Limit(Struct, frozen=True):
 
 
 class Evidence(Struct, frozen=True, dict=True):
-    """The levels that were looked at; `files` are those of opened manifests.
+    """The levels that were looked at, top down; the files are those of opened manifests.
 
-    `row_group_level` is None where no footer was opened. `by_statistics` flags the groups of files
-    that statistics alone keep, None where it was not computed. With a `limit`, verdicts keep only
-    what the limit needs. If the user says that no value is NaN, no container has NaN.
+    Manifests are a level if the table format has them, row groups if a footer was opened, and
+    levels below row groups if the snapshot has them. Each level below the files names its parents
+    in `listed.owners`. `by_statistics` flags the groups of files that statistics alone keep, None
+    where it was not computed. With a `limit`, verdicts keep only what the limit needs. If the user
+    says that no value is NaN, no container has NaN.
     """
 
-    file_level: LevelEvidence[Files]
+    levels: tuple[LevelEvidence[Any], ...]
     decided: Decided
     unchecked: tuple[tuple[str, str], ...] = ()
-    manifest_level: LevelEvidence[Manifests] | None = None
-    row_group_level: LevelEvidence[RowGroups] | None = None
     limit: Limit | None = None
     by_statistics: Flags | None = None
 
+    def level(self, name: str) -> LevelEvidence[Any] | None:
+        """The level of this name; None if it was not looked at."""
+        return next((level for level in self.levels if level.name == name), None)
+
+    @lazy
+    def file_level(self) -> LevelEvidence[Files]:
+        return next(level for level in self.levels if level.name == FILES)
+
     @property
-    def levels(self) -> tuple[LevelEvidence[Any], ...]:
-        """All levels that were looked at, top down."""
-        levels = (self.manifest_level, self.file_level, self.row_group_level)
-        return tuple(level for level in levels if level is not None)
+    def manifest_level(self) -> LevelEvidence[Manifests] | None:
+        return self.level(MANIFESTS)
+
+    @property
+    def row_group_level(self) -> LevelEvidence[RowGroups] | None:
+        return self.level(ROW_GROUPS)
+
+    @property
+    def levels_from_files(self) -> tuple[LevelEvidence[Any], ...]:
+        """The files and the levels below them, top down."""
+        return self.levels if self.manifest_level is None else self.levels[1:]
+
+    def with_level(self, changed: LevelEvidence[Any]) -> Evidence:
+        """The same evidence with another level of that name."""
+        return self.mapped(lambda level: changed if level.name == changed.name else level)
+
+    def read(self, upper: LevelEvidence[Any]) -> Flags:
+        """One flag per group of a level: it is kept, and so is a part of it if it was opened."""
+        names = [level.name for level in self.levels]
+        below = self.levels[names.index(upper.name) + 1 :]
+        if not below:
+            return upper.verdicts.kept
+        inside = np.zeros(upper.count, np.bool_)
+        inside[below[0].listed.owners.to_numpy()[self.read(below[0])]] = True
+        flagged: Flags = upper.verdicts.kept & (inside | ~upper.opened)
+        return flagged
 
     @property
     def files(self) -> Files:
@@ -184,11 +213,9 @@ class Evidence(Struct, frozen=True, dict=True):
         groups, earlier = self.file_level.groups.split(flagged)
         if groups is self.file_level.groups:
             return self
-        return replace(
-            self,
-            file_level=self.file_level.regrouped(groups, earlier),
-            by_statistics=None if self.by_statistics is None else self.by_statistics[earlier],
-        )
+        by_statistics = None if self.by_statistics is None else self.by_statistics[earlier]
+        regrouped = self.with_level(self.file_level.regrouped(groups, earlier))
+        return replace(regrouped, by_statistics=by_statistics)
 
     def group_numbers(self, flagged: Flags) -> npt.NDArray[np.int64]:
         """The group number of each flagged file, in the order of files. Each group is one file."""
@@ -200,37 +227,28 @@ class Evidence(Struct, frozen=True, dict=True):
         groups, row_groups = self.file_level.groups, self.row_group_level
         if groups.plain:
             return self
+        one_per_file = ContainerGroups.one_per_container(self.files.count)
+        evidence = self.with_level(self.file_level.regrouped(one_per_file, groups.group_numbers))
         if row_groups is not None:
             opened = pa.array(self.examples[row_groups.listed.opened.to_numpy()])
-            row_groups = replace(row_groups, listed=replace(row_groups.listed, opened=opened))
-        one_per_file = ContainerGroups.one_per_container(self.files.count)
-        return replace(
-            self,
-            file_level=self.file_level.regrouped(one_per_file, groups.group_numbers),
-            row_group_level=row_groups,
-            by_statistics=None,
-        )
+            listed = replace(row_groups.listed, opened=opened)
+            evidence = evidence.with_level(replace(row_groups, listed=listed))
+        return replace(evidence, by_statistics=None)
 
     def without_nan(self) -> Evidence:
         """The same evidence, in which no container has NaN."""
-        return self._mapped(LevelEvidence.without_nan)
+        return self.mapped(LevelEvidence.without_nan)
 
     @lazy
     def before_limit(self) -> Evidence:
         """The evidence of the predicate alone, without the limit."""
         if self.limit is None:
             return self
-        return replace(self._mapped(LevelEvidence.without_limit), limit=None)
+        return replace(self.mapped(LevelEvidence.without_limit), limit=None)
 
-    def _mapped(self, change: Callable[[LevelEvidence[Any]], LevelEvidence[Any]]) -> Evidence:
+    def mapped(self, change: Callable[[LevelEvidence[Any]], LevelEvidence[Any]]) -> Evidence:
         """The same evidence with every level changed."""
-        manifests, row_groups = self.manifest_level, self.row_group_level
-        return replace(
-            self,
-            manifest_level=None if manifests is None else change(manifests),
-            file_level=change(self.file_level),
-            row_group_level=None if row_groups is None else change(row_groups),
-        )
+        return replace(self, levels=tuple(map(change, self.levels)))
 
     @property
     def describing_groups(self) -> RowGroups | None:

@@ -102,7 +102,7 @@ def _surviving_groups(evidence: Evidence) -> _Groups:
     level = evidence.row_group_level
     if level is None:
         return {}
-    groups, kept = level.listed, pa.array(level.verdicts.kept)
+    groups, kept = level.listed, pa.array(evidence.read(level))
     files = groups.owners.filter(kept).to_pylist()
     ordinals = groups.ordinal.filter(kept).to_pylist()
     ranges = groups.ranges.filter(kept).to_pylist()

@@ -6,7 +6,7 @@ row group a deleted row was: every deleted row of a file may have matched, or no
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +23,7 @@ from whyscan.pruning.same_representation import column_below
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from whyscan.planning.plan.evidence import Evidence
+    from whyscan.planning.plan.evidence import Evidence, LevelEvidence
     from whyscan.planning.plan.judgement import Flags
     from whyscan.planning.plan.scan_plan import ScanPlan
     from whyscan.pruning.containers import Containers
@@ -69,20 +69,23 @@ def perhaps_gone(files: Files) -> pa.Array:
 def _rows(evidence: Evidence, question: int) -> pa.Array:
     """The rows of the containers with the verdict `KEPT` or `EVERY`, summed per file.
 
-    Row groups are counted where a footer was opened.
+    Those of the lowest level are counted that was opened.
     """
-    rows = pc.if_else(
-        bits(evidence.judgement.row(question)), evidence.rows, pa.scalar(0, pa.int64())
-    )
-    level = evidence.row_group_level
-    if level is None:
-        return rows
-    flagged = level.verdicts.row(question)
-    counted = level.rows.to_numpy(zero_copy_only=False)[flagged]
-    owners = level.listed.owners.to_numpy()[flagged]
-    row_counts = np.bincount(owners, weights=counted, minlength=evidence.count)
-    inside_rows = pa.array(np.nan_to_num(row_counts).astype(np.int64), mask=np.isnan(row_counts))
-    return pc.if_else(bits(evidence.file_level.opened), inside_rows, rows)
+    rows: Any = None
+    below: LevelEvidence[Any] | None = None
+    for level in reversed(evidence.levels_from_files):
+        flagged = bits(level.verdicts.row(question))
+        own_rows = pc.if_else(flagged, level.rows, pa.scalar(0, pa.int64()))
+        if below is not None:
+            sums = np.bincount(
+                below.listed.owners.to_numpy(),
+                weights=rows.to_numpy(zero_copy_only=False),
+                minlength=level.count,
+            )
+            inside = pa.array(np.nan_to_num(sums).astype(np.int64), mask=np.isnan(sums))
+            own_rows = pc.if_else(bits(level.opened), inside, own_rows)
+        rows, below = own_rows, level
+    return rows
 
 
 def counts(numbers: pa.Array, unknown: int = 0) -> Counts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +14,13 @@ from msgspec.structs import replace
 from whyscan.planning.plan.block_reasons import mixed_blocks
 from whyscan.planning.plan.blockwise import judge_groups, kept_groups
 from whyscan.planning.plan.container_groups import ContainerGroups
-from whyscan.planning.plan.evidence import Evidence, LevelEvidence
+from whyscan.planning.plan.evidence import (
+    FILES,
+    MANIFESTS,
+    ROW_GROUPS,
+    Evidence,
+    LevelEvidence,
+)
 from whyscan.planning.plan.judgement import (
     UNDECIDED,
     Decided,
@@ -26,7 +32,14 @@ from whyscan.planning.plan.judgement import (
     roll_up,
 )
 from whyscan.planning.plan.partition_values import decide, spread, truths_of_points
-from whyscan.planning.plan.scan_plan import Depth, Options, ScanPlan, ScanPlanSummary
+from whyscan.planning.plan.scan_plan import (
+    Depth,
+    LevelTotal,
+    Options,
+    ScanPlan,
+    ScanPlanSummary,
+)
+from whyscan.tables.snapshot import ContainersBelow, DeepSnapshot, RowGroups
 from whyscan.tree.zones import zone
 
 if TYPE_CHECKING:
@@ -35,9 +48,11 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from whyscan.pruning.containers import Containers
-    from whyscan.tables.snapshot import Files, Manifests, RowGroups, Snapshot
+    from whyscan.tables.snapshot import Files, Manifests, Snapshot
     from whyscan.tree.nodes import Column, Path, Predicate
     from whyscan.tree.zones import Zone
+
+Below = TypeVar("Below", RowGroups, ContainersBelow)
 
 FOOTERS_AT_MOST = 1_000
 """`--depth auto` opens the footers of the kept files if there are no more than this many."""
@@ -99,15 +114,17 @@ class _Planner(Struct, frozen=True):
         if left_closed(self.options.depth, groups.container_count(kept)) is None:
             return None
         verdicts = Judgement(kept[np.newaxis])
-        return summarise(Evidence(self.file_level(files, groups, verdicts, verdicts), UNDECIDED))
+        level = self.file_level(files, groups, verdicts, verdicts)
+        return summarise(Evidence((level,), UNDECIDED))
 
     def evidence(self) -> Evidence:
         """All containers that were looked at, with their verdicts."""
         manifests = self.manifest_level()
         opened = None if manifests is None else pa.array(np.flatnonzero(manifests.opened))
         files = self.snapshot.files(self.columns, self.zone, opened)
-        evidence = self.with_row_groups(self.by_metadata(files))
-        evidence = replace(evidence, manifest_level=manifests)
+        evidence = self.with_levels_below(self.with_row_groups(self.by_metadata(files)))
+        if manifests is not None:
+            evidence = replace(evidence, levels=(manifests, *evidence.levels))
         return evidence.without_nan() if self.options.assume_no_nan else evidence
 
     def by_metadata(self, files: Files) -> Evidence:
@@ -127,7 +144,7 @@ class _Planner(Struct, frozen=True):
             return self.by_footers(files, by_partition, decided)
         groups = ContainerGroups.one_per_container(files.count)
         verdicts = self.judge(files.containers, settled)
-        return Evidence(self.file_level(files, groups, verdicts, by_partition), decided)
+        return Evidence((self.file_level(files, groups, verdicts, by_partition),), decided)
 
     def decided(self, files: Files, point_truths: Decided) -> Decided:
         """The truths of conjuncts that DuckDB decides on partition values."""
@@ -146,7 +163,7 @@ class _Planner(Struct, frozen=True):
         if verdicts is None:
             return None
         level = self.file_level(files, verdicts.groups, verdicts.judgement, verdicts.by_partition)
-        return Evidence(level, UNDECIDED, by_statistics=verdicts.by_statistics)
+        return Evidence((level,), UNDECIDED, by_statistics=verdicts.by_statistics)
 
     def manifest_level(self) -> LevelEvidence[Manifests] | None:
         """The manifests. A pruned manifest that says how many files it lists stays closed."""
@@ -158,7 +175,7 @@ class _Planner(Struct, frozen=True):
         every = self.options.full or self.options.every_manifest
         # Summaries of manifests are about partition values.
         return LevelEvidence(
-            name="manifests",
+            name=MANIFESTS,
             listed=manifests,
             groups=ContainerGroups.one_per_container(manifests.count),
             verdicts=verdicts,
@@ -171,7 +188,7 @@ class _Planner(Struct, frozen=True):
     ) -> LevelEvidence[Files]:
         """The files before any footer is opened."""
         return LevelEvidence(
-            name="files",
+            name=FILES,
             listed=files,
             groups=groups,
             verdicts=verdicts,
@@ -198,12 +215,9 @@ class _Planner(Struct, frozen=True):
             place(of_files, at, by_partition),
             by_partition,
         )
-        below = _row_group_level(row_groups, verdicts, by_partition)
-        return Evidence(
-            replace(level, opened=opened),
-            decided,
-            row_group_level=replace(below, describes_parents=True),
-        )
+        below = _level_below(ROW_GROUPS, row_groups, verdicts, by_partition)
+        levels = (replace(level, opened=opened), replace(below, describes_parents=True))
+        return Evidence(levels, decided)
 
     def with_row_groups(self, evidence: Evidence) -> Evidence:
         """Delta and Iceberg: row groups refine the plan and do not change the verdict of a file."""
@@ -212,7 +226,7 @@ class _Planner(Struct, frozen=True):
         kept = evidence.judgement.kept
         closed = left_closed(self.options.depth, evidence.file_count(kept))
         if closed is not None:
-            return replace(evidence, unchecked=(("row_groups", closed),))
+            return replace(evidence, unchecked=((ROW_GROUPS, closed),))
         at = np.sort(evidence.positions(kept))
         row_groups, verdicts = self.open(evidence.files, at, evidence.decided)
         if len(row_groups.opened):
@@ -222,12 +236,40 @@ class _Planner(Struct, frozen=True):
             row_groups = replace(row_groups, opened=pa.array(opened))
         is_opened = np.zeros(evidence.count, np.bool_)
         is_opened[row_groups.opened.to_numpy()] = True
+        files = replace(evidence.file_level, opened=is_opened)
         return replace(
             evidence,
-            file_level=replace(evidence.file_level, opened=is_opened),
-            row_group_level=_row_group_level(row_groups, verdicts, evidence.by_partition),
-            unchecked=tuple(("row_groups", str(why)) for why in row_groups.unchecked),
+            levels=(
+                files,
+                _level_below(ROW_GROUPS, row_groups, verdicts, evidence.by_partition),
+            ),
+            unchecked=tuple((ROW_GROUPS, str(why)) for why in row_groups.unchecked),
         )
+
+    def with_levels_below(self, evidence: Evidence) -> Evidence:
+        """The levels below row groups refine the plan; they change no verdict above them."""
+        above: LevelEvidence[Any] | None = evidence.row_group_level
+        if above is None or not isinstance(self.snapshot, DeepSnapshot):
+            return evidence
+        decided = spread(evidence.decided, above.listed.owners)
+        while True:
+            at = pa.array(np.flatnonzero(above.verdicts.kept))
+            listed = self.snapshot.containers_below(above.listed, at, self.columns)
+            if listed is None:
+                return evidence
+            decided = spread(decided, listed.owners)
+            verdicts = self.judge(listed.containers, decided)
+            below = _level_below(listed.name, listed, verdicts, above.by_partition)
+            opened = np.zeros(above.count, np.bool_)
+            opened[listed.owners.to_numpy()] = True
+            unchecked = tuple((listed.name, str(why)) for why in listed.unchecked)
+            evidence = evidence.with_level(replace(above, opened=opened))
+            evidence = replace(
+                evidence,
+                levels=(*evidence.levels, below),
+                unchecked=(*evidence.unchecked, *unchecked),
+            )
+            above = below
 
     def open(
         self, files: Files, at: npt.NDArray[np.int64], decided: Decided
@@ -243,17 +285,17 @@ class _Planner(Struct, frozen=True):
         return tuple(dict.fromkeys((*self.options.projection, *named)))
 
 
-def _row_group_level(
-    row_groups: RowGroups, verdicts: Judgement, of_files: Judgement
-) -> LevelEvidence[RowGroups]:
-    """The row groups; partition values say of each what they say of its file."""
+def _level_below(
+    name: str, listed: Below, verdicts: Judgement, of_parents: Judgement
+) -> LevelEvidence[Below]:
+    """Containers inside others; partition values say of each what they say of its parent."""
     return LevelEvidence(
-        name="row_groups",
-        listed=row_groups,
-        groups=ContainerGroups.one_per_container(row_groups.count),
+        name=name,
+        listed=listed,
+        groups=ContainerGroups.one_per_container(listed.count),
         verdicts=verdicts,
-        by_partition=of_files.at(row_groups.owners.to_numpy()),
-        opened=np.zeros(row_groups.count, np.bool_),
+        by_partition=of_parents.at(listed.owners.to_numpy()),
+        opened=np.zeros(listed.count, np.bool_),
     )
 
 
@@ -293,16 +335,17 @@ def _with_rows(files: Files, groups: RowGroups) -> Files:
 def summarise(evidence: Evidence) -> ScanPlanSummary:
     """Count the containers, bytes and rows that a plan keeps."""
     closed = evidence.closed_files
-    totals = {level.name: level.listed.count for level in evidence.levels}
-    kept = {level.name: level.container_count(level.verdicts.kept) for level in evidence.levels}
+    levels = tuple(
+        LevelTotal(
+            level.name,
+            level.listed.count + (closed if level.name == FILES else 0),
+            level.container_count(level.verdicts.kept),
+        )
+        for level in evidence.levels
+    )
     bytes_kept, rows_kept = totals_of((evidence.bytes, evidence.rows), evidence.judgement.kept)
     return ScanPlanSummary(
-        manifests_total=totals.get("manifests"),
-        manifests_kept=kept.get("manifests"),
-        files_total=totals["files"] + closed,
-        files_kept=kept["files"],
-        row_groups_total=totals.get("row_groups"),
-        row_groups_kept=kept.get("row_groups"),
+        levels,
         bytes_total=None if closed else total(evidence.bytes),
         bytes_kept=bytes_kept,
         rows_total=plus(total(evidence.rows), evidence.closed_rows),

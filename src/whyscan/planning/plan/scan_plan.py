@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import astuple
 
 from whyscan.errors import shortened
 from whyscan.fields import Count, Record
-from whyscan.planning.plan.evidence import Evidence  # noqa: TC001 - `help` resolves field types
+from whyscan.planning.plan.evidence import FILES, MANIFESTS, ROW_GROUPS, Evidence
 from whyscan.tables.snapshot import Snapshot  # noqa: TC001 - `help` resolves the types of fields
 from whyscan.tree.lazy import lazy
 from whyscan.tree.nodes import Predicate  # noqa: TC001 - `help` resolves the types of fields
@@ -71,28 +71,72 @@ class FileScan(Struct, frozen=True):
     residual: str | None
 
 
-class ScanPlanSummary(Record, frozen=True):
-    """How many manifests, files, row groups, bytes and rows there are and how many are kept.
+class LevelTotal(Struct, frozen=True):
+    """How many containers a level has, and how many of them are kept."""
 
-    None means unknown: the table has no manifests, or that level was not looked at.
+    level: str
+    total: int
+    kept: int
+
+
+class ScanPlanSummary(Record, frozen=True):
+    """How many containers of each level, bytes and rows there are and how many are kept.
+
+    `levels` are those that were looked at, top down. None means unknown: the table has no
+    manifests, or that level was not looked at.
     """
 
-    manifests_total: Count | None
-    manifests_kept: Count | None
-    files_total: Count
-    files_kept: Count
-    row_groups_total: Count | None
-    row_groups_kept: Count | None
+    OMITTED: ClassVar = ("levels",)
+    COMPUTED: ClassVar = {
+        f"{level}_{number}": f"{level}_{number}"
+        for level in ("manifests", "files", "row_groups")
+        for number in ("total", "kept")
+    }
+
+    levels: tuple[LevelTotal, ...]
     bytes_total: Count | None
     bytes_kept: Count | None
     rows_total: Count | None
     rows_kept: Count | None
 
+    def level(self, name: str) -> LevelTotal | None:
+        """The numbers of a level; None if it was not looked at."""
+        return next((level for level in self.levels if level.level == name), None)
+
+    @property
+    def manifests_total(self) -> Count | None:
+        return None if (level := self.level(MANIFESTS)) is None else level.total
+
+    @property
+    def manifests_kept(self) -> Count | None:
+        return None if (level := self.level(MANIFESTS)) is None else level.kept
+
+    @property
+    def files_total(self) -> Count:
+        return sum(level.total for level in self.levels if level.level == FILES)
+
+    @property
+    def files_kept(self) -> Count:
+        return sum(level.kept for level in self.levels if level.level == FILES)
+
+    @property
+    def row_groups_total(self) -> Count | None:
+        return None if (level := self.level(ROW_GROUPS)) is None else level.total
+
+    @property
+    def row_groups_kept(self) -> Count | None:
+        return None if (level := self.level(ROW_GROUPS)) is None else level.kept
+
     def __add__(self, other: ScanPlanSummary) -> ScanPlanSummary:
         """The summary of two parts of a table; a number that one part does not know is unknown."""
-        both = zip(astuple(self), astuple(other), strict=True)
+        levels = tuple(
+            LevelTotal(mine.level, mine.total + theirs.total, mine.kept + theirs.kept)
+            for mine in self.levels
+            if (theirs := other.level(mine.level)) is not None
+        )
+        both = zip(astuple(self)[1:], astuple(other)[1:], strict=True)
         sums: list[Any] = [None if None in pair else sum(pair) for pair in both]
-        return ScanPlanSummary(*sums)
+        return ScanPlanSummary(levels, *sums)
 
 
 class PlanRequest(Protocol):

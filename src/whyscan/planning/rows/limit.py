@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from whyscan.planning.plan.evidence import Limit
+from whyscan.planning.plan.evidence import FILES, ROW_GROUPS, Limit
 from whyscan.planning.plan.judgement import EVERY, KEPT
 from whyscan.planning.plan.matching_rows import counts, perhaps_gone, surely_matching
 from whyscan.planning.plan.planner import summarise
@@ -136,17 +136,16 @@ def divided(flags: Flags, sizes: Sequence[int]) -> list[Flags]:
 
 def _cut(plan: ScanPlan, part: LimitedPart) -> ScanPlan:
     plan = before_limit(plan)
-    evidence, files, groups = plan.evidence, part.files, part.groups
-    row_group_level = evidence.row_group_level
-    if row_group_level is not None:
-        in_files = files[row_group_level.listed.owners.to_numpy()]
-        row_group_level = _only(row_group_level, in_files if groups is None else in_files & groups)
-    left = replace(
-        evidence,
-        file_level=_only(evidence.file_level, files),
-        row_group_level=row_group_level,
-        limit=Limit(part.rows, ordered=part.ordered),
-    )
+    evidence, flagged, levels = plan.evidence, part.files, []
+    for level in evidence.levels_from_files:
+        if level.name != FILES:
+            flagged = flagged[level.listed.owners.to_numpy()]
+        if level.name == ROW_GROUPS and part.groups is not None:
+            flagged = flagged & part.groups
+        levels.append(_only(level, flagged))
+    above = evidence.levels[: -len(levels)]
+    limit = Limit(part.rows, ordered=part.ordered)
+    left = replace(evidence, levels=(*above, *levels), limit=limit)
     return replace(plan, looked_at=left, summary=summarise(left))
 
 

@@ -76,18 +76,22 @@ def top(
     for part, flagged in zip(parts, chosen, strict=True):
         groups = None if part.groups is None else part.spread(next(inside))
         kept = part.files.spread(flagged)
-        if plan.snapshot.footers_describe_files and opened:
+        if part.described_by_groups:
             kept &= part.inhabited(groups)
         cuts.append(LimitedPart(needed_rows, ordered=True, files=kept, groups=groups))
     return cut(plan, cuts)
 
 
 class _TopkPart(Struct, frozen=True):
-    """The files of a part, and its row groups with their files; None where no footer was opened."""
+    """The files of a part, and its row groups with their files; None where no footer was opened.
+
+    `described_by_groups`: files have no statistics but those of their row groups.
+    """
 
     files: ExpressionLevel
     groups: ExpressionLevel | None
     owners: Counts
+    described_by_groups: bool = False
 
     @classmethod
     def of(cls, plan: ScanPlan, key: SortKey) -> _TopkPart:
@@ -100,7 +104,7 @@ class _TopkPart(Struct, frozen=True):
         if inside is None or level is None:
             return cls(files, None, np.zeros(0, np.int64))
         row_groups = ExpressionLevel.of(inside, level.verdicts.kept, key.expression, plan)
-        return cls(files, row_groups, level.listed.owners.to_numpy())
+        return cls(files, row_groups, level.listed.owners.to_numpy(), level.describes_parents)
 
     def spread(self, flagged: Flags) -> Flags | None:
         return None if self.groups is None else self.groups.spread(flagged)

@@ -189,8 +189,7 @@ def _decided_by_every_spec(expression: Expression, request: PlanRequest) -> bool
 def recorded(expression: Expression, evidence: Evidence) -> frozenset[Path]:
     """The expression's columns with a bound, or surely only NULL, in some live container."""
     named = _named(expression)
-    levels = (evidence.file_level, evidence.row_group_level)
-    batches = [level.listed.containers for level in levels if level is not None]
+    batches = [level.listed.containers for level in evidence.levels_from_files]
     return frozenset(
         path
         for batch in batches

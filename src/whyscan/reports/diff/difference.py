@@ -13,7 +13,7 @@ from whyscan.reports.conjuncts import ConjunctLine
 from whyscan.reports.diff.files import FileChanges, file_changes
 from whyscan.reports.findings import Finding
 from whyscan.reports.gates import Assertion, percent_pruned
-from whyscan.reports.levels import Level
+from whyscan.reports.levels import Level, in_order
 from whyscan.reports.rendering import WrittenReport
 from whyscan.reports.report import Report, Subject
 
@@ -186,9 +186,8 @@ def compare(before: Report, after: Report) -> Difference:
 
 def _levels(before: Iterable[Level], after: Iterable[Level]) -> Iterator[LevelChange]:
     old, new = ({level.level: level for level in side} for side in (before, after))
-    for name in ("manifests", "files", "row_groups"):
-        if name in old or name in new:
-            yield LevelChange(name, old.get(name), new.get(name))
+    for name in in_order((*old, *new)):
+        yield LevelChange(name, old.get(name), new.get(name))
 
 
 def _without(findings: tuple[Finding, ...], excluded: tuple[Finding, ...]) -> tuple[Finding, ...]:

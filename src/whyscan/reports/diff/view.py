@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from whyscan.reports.phrases import LEVEL_NAMES, version_of
+from whyscan.reports.phrases import version_of
 from whyscan.reports.view import (
     CodeSpan,
     FactsBlock,
@@ -18,7 +18,7 @@ from whyscan.reports.view import (
     Section,
     TitleBlock,
 )
-from whyscan.reports.words import counted, percent, size
+from whyscan.reports.words import counted, level_name, percent, size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,7 +88,7 @@ def _levels(difference: Difference) -> GridBlock:
 
 
 def _level(change: LevelChange) -> Iterator[tuple[str, str, str, str]]:
-    name = LEVEL_NAMES[change.level]
+    name = level_name(change.level)
     yield name, _count(change.before), _count(change.after), _delta(change)
     if change.level == "files":
         old, new = (None if v is None else v.bytes_kept for v in (change.before, change.after))

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from whyscan.planning.why.reason_codes import Reason
 from whyscan.reports.findings.conditions import conditions
-from whyscan.reports.findings.finding import UNITS, Code, Effect, Facts, Finding, Severity
+from whyscan.reports.findings.finding import Code, Effect, Facts, Finding, Severity
 from whyscan.reports.findings.layout import layout
 from whyscan.reports.findings.partitions import partitions
 from whyscan.reports.findings.pruning import main_reason, pruning
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
-    "UNITS",
     "Code",
     "Effect",
     "Facts",

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from whyscan.reports.tally import Workings
     from whyscan.tree.nodes import Conjunct
 
-UNITS = {"manifests": "manifest", "files": "file", "row_groups": "row group"}
-
 
 class Code(StrEnum):
     """The codes of findings."""

@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from whyscan.planning.why.obstacles import loses_order
 from whyscan.planning.why.reason_codes import Reason
-from whyscan.reports.findings.finding import UNITS, Code, Effect, Facts, Finding, Severity
-from whyscan.reports.words import counted, staying
+from whyscan.reports.findings.finding import Code, Effect, Facts, Finding, Severity
+from whyscan.reports.words import counted, level_name, staying, unit
 from whyscan.tables.snapshot import Collected
 from whyscan.tree.nodes import columns_of
 
@@ -189,7 +189,7 @@ def _nan_uncounted(facts: Facts) -> Iterator[Finding]:
     if not costly:
         return
     costs = [
-        f"{counted(level.kept - level.kept_without_nan, UNITS[level.level])} of {level.kept}"
+        f"{counted(level.kept - level.kept_without_nan, unit(level.level))} of {level.kept}"
         for level in costly
     ]
     named = (".".join(column.path) for column in facts.plan.predicate.columns())
@@ -204,7 +204,7 @@ def _nan_uncounted(facts: Facts) -> Iterator[Finding]:
         "if there is no NaN, --assume-no-nan; or rewrite with a writer that counts NaN",
         {f"{level.level}_for_nan": level.kept - level.kept_without_nan for level in costly},
         "--assume-no-nan",
-        Effect(UNITS[first.level] + "s", first.kept, first.kept_without_nan),
+        Effect(level_name(first.level), first.kept, first.kept_without_nan),
         columns=columns,
     )
 

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from whyscan.reports import phrases, words
+from whyscan.reports import words
 from whyscan.reports.document import version
 
 if TYPE_CHECKING:
@@ -89,7 +89,6 @@ def _environment() -> Environment:
     )
     environment.globals |= {
         "capital": capital,
-        "level_names": phrases.LEVEL_NAMES,
         "counted": words.counted,
         "inert": words.inert,
         "inert_sql": words.inert_sql,

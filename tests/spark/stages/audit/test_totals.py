@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from whyscan.planning.plan.scan_plan import ScanPlanSummary
+from whyscan.planning.plan.scan_plan import LevelTotal, ScanPlanSummary
 from whyscan.spark.pinned_tables import Pinned
 from whyscan.spark.stages.audit.executor import QueryOutcome
 from whyscan.spark.stages.audit.phrases import kept
@@ -20,7 +20,7 @@ QUERIES = (
 
 def scan(name, uri, read, needed, *, kept=None, total=None):
     kept = needed if kept is None else kept
-    summary = ScanPlanSummary(None, None, 10, 5, None, None, total, kept, None, None)
+    summary = ScanPlanSummary((LevelTotal("files", 10, 5),), total, kept, None, None)
     return AuditedScan(
         name, name, uri, summary=summary, bytes_kept=kept, bytes_read=read, bytes_needed=needed
     )

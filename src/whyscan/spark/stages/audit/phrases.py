@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
-from whyscan.reports.phrases import LEVEL_NAMES
-from whyscan.reports.words import counted, inert, inert_sql, percent, size
+from whyscan.reports.levels import in_order
+from whyscan.reports.words import counted, inert, inert_sql, level_name, percent, size
 from whyscan.spark.stages.audit.totals import total
 
 if TYPE_CHECKING:
@@ -122,13 +123,12 @@ def kept(ratio: float | None) -> str:
 def unchecked(audit: Audit) -> Iterator[str]:
     """The levels that were not looked at, and in how many scans."""
     scans = [table for query in audit.queries for table in query.tables if table.error is None]
-    for level, name in LEVEL_NAMES.items():
-        number = sum(any(entry.level == level for entry in table.unchecked) for table in scans)
-        if number:
-            yield (
-                f"not checked: {name}, in {number:,} of {counted(len(scans), 'scan')}, all or some "
-                "of them; --format json says why"
-            )
+    numbers = Counter(level for t in scans for level in {entry.level for entry in t.unchecked})
+    for level in in_order(sorted(numbers)):
+        yield (
+            f"not checked: {level_name(level)}, in {numbers[level]:,} of"
+            f" {counted(len(scans), 'scan')}, all or some of them; --format json says why"
+        )
 
 
 def failed(table: TableTotal) -> str:

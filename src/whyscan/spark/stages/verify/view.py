@@ -17,7 +17,7 @@ from whyscan.reports.view import (
     TitleBlock,
     Tone,
 )
-from whyscan.reports.words import counted
+from whyscan.reports.words import counted, level_name, unit
 from whyscan.spark.stages.verify.result import EngineComparison
 
 if TYPE_CHECKING:
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
         Wrong,
     )
 
-UNITS = {"files": "file", "row_groups": "row group", "rows": "row"}
-LEVELS = {"manifests": "manifest", "files": "file", "row_groups": "row group"}
 NOT_CHECKED = "not checked"
 PATHS_SHOWN = 3
 SHOWN = 50
@@ -177,9 +175,9 @@ def cell(read: EngineRead) -> str:
         case EngineComparison.EQUAL:
             return "tight"
         case EngineComparison.FEWER:
-            return f"fewer {UNITS[read.by or 'files']}s"
+            return f"fewer {level_name(read.by or 'files')}"
         case EngineComparison.MORE:
-            return f"+{counted(read.more or 0, UNITS[read.by or 'files'])}"
+            return f"+{counted(read.more or 0, unit(read.by or 'files'))}"
         case None:
             return "same rows"
 
@@ -217,7 +215,7 @@ def _value(value: object) -> str:
 
 
 def contradiction(statistics: Contradiction) -> str:
-    where = counted(statistics.containers, LEVELS[statistics.level])
+    where = counted(statistics.containers, unit(statistics.level))
     sentence = (
         f"{statistics.column}: statistics of {where} contradict themselves; none was believed"
     )
