@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import whyscan
@@ -16,6 +18,7 @@ BY_SOURCE = "WHEN MATCHED THEN DELETE WHEN NOT MATCHED BY SOURCE THEN DELETE"
 
 def explained(sql):
     lake = {"t": orders(), "s": orders(3), "m": months(), "e": events(), "d": days()}
+    lake["h"] = replace(orders(3), footers_describe_files=True)
     tables = {name: Table(snapshot) for name, snapshot in lake.items()}
     report = whyscan.explain_sql(sql, tables, depth="files")
     valid(document(report))
@@ -32,17 +35,18 @@ def target(sql):
     return scan.report.files_level.kept
 
 
-def test_a_merge_without_a_partition_term_is_offered_the_sources_partitions():
-    sql = f"MERGE INTO t USING s ON t.user = s.user {UPSERT}"
+@pytest.mark.parametrize("source", ["s", "h"], ids=["log", "footers"])
+def test_a_merge_without_a_partition_term_is_offered_the_sources_partitions(source):
+    sql = f"MERGE INTO t USING {source} ON t.user = {source}.user {UPSERT}"
     finding = finding_of(sql, "MERGE_WITHOUT_PARTITION_TERM")
 
-    assert finding.rewrite == "t.month = s.month AND t.month IN (1, 2, 3)"
+    assert finding.rewrite == f"t.month = {source}.month AND t.month IN (1, 2, 3)"
     assert (finding.effect.unit, finding.effect.before, finding.effect.after) == (
         "files of t",
         24,
         6,
     )
-    fixed = sql.replace("t.user = s.user", f"t.user = s.user AND {finding.rewrite}")
+    fixed = sql.replace(f"t.user = {source}.user", f"t.user = {source}.user AND {finding.rewrite}")
     assert (target(sql), target(fixed)) == (24, 6)
     assert finding_of(fixed, "MERGE_WITHOUT_PARTITION_TERM") is None
 

@@ -190,8 +190,6 @@ def _with_common_options(planned: DistributedPlan) -> DistributedPlan:
     pushdown = interpreted(planned, facts.run_everywhere)
     opens = left_closed(planned.options.depth, facts.kept) is None
     depth = Depth.ROW_GROUPS if opens else Depth.FILES
-    if planned.snapshot.footers_describe_files:
-        depth = planned.each_options.depth
     return replace(
         planned,
         each_options=replace(planned.each_options, depth=depth),

@@ -122,8 +122,6 @@ def source_values(merge: Merge, subject: Expression, other: Column) -> Expressio
 
 def _listed(plan: PlannedSnapshot, column: Column, subject: Expression) -> Expression | None:
     """IN with the values of a column that has one value per file; None where that fails."""
-    if plan.snapshot.footers_describe_files:
-        return None
     part_values = plan.each(partial(_points, column=column))
     parts = [values for values in part_values if values is not None]
     if len(parts) < len(part_values):

@@ -146,7 +146,7 @@ class _PartExtents(Struct, frozen=True):
 def bounds(plan: PlannedSnapshot, expression: Expression) -> ColumnRange:
     """The range that a plan guarantees for an expression, by row groups where all were opened."""
     extents = reduce(add, plan.each(partial(_levels, expression=expression)))
-    file_range = ColumnRange() if plan.snapshot.footers_describe_files else extents.files.bounds()
+    file_range = extents.files.bounds()
     if extents.groups is None or not extents.all_opened:
         return file_range
     return _narrower(file_range, extents.groups.bounds())
