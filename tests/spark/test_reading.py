@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -237,6 +239,19 @@ def test_a_stream_is_refused_when_it_begins(tables):
     for question in (stream.latestOffset, stream.initialOffset):
         with pytest.raises(UsageError, match=r"no stream of it: use spark\.read"):
             question()
+
+
+def test_a_process_that_planned_for_spark_ends_without_a_report_of_leaks(tmp_path):
+    path = str(tmp_path / "one.parquet")
+    pq.write_table(pa.table({"x": [1]}), path)
+    code = f"""
+import duckdb
+from whyscan.engines.spark_source import WhyscanDataSource
+WhyscanDataSource({{"path": {path!r}}}).schema()
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert run.stderr == ""
 
 
 def test_a_missing_table_is_one_clear_line(spark, tmp_path):

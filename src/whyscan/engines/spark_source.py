@@ -10,6 +10,7 @@ the filters of the second scan only, and returns wrong rows.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import json
 import os
@@ -294,9 +295,11 @@ def _settle() -> None:
     """Exclude all loaded objects from garbage collection, once per process.
 
     Spark collects garbage after every task. With the objects of whyscan's modules that took as long
-    as a small task itself.
+    as a small task itself. At the end they are collected, because DuckDB reports the types of its
+    module that outlive the interpreter.
     """
     gc.freeze()
+    atexit.register(gc.unfreeze)
 
 
 def _short(error: WhyscanError) -> WhyscanError:
