@@ -109,6 +109,39 @@ def test_f2_a_maximum_cut_to_milliseconds_reaches_to_the_next_one(lake, bounds):
     assert lake.kept("t >= TIMESTAMP'2024-01-01 20:04:53.081'") == []
 
 
+@pytest.mark.parametrize(
+    ("kind", "text", "hit", "miss"),
+    [
+        ("date", "+12345-07-15", "x = DATE'+12345-07-15'", "x < DATE'9999-12-31'"),
+        (
+            TS,
+            "+12345-07-15T01:02:03.456Z",
+            "x > TIMESTAMP'9999-12-31'",
+            "x < TIMESTAMP'2019-09-09'",
+        ),
+    ],
+)
+def test_f_a_year_beyond_9999_has_a_plus(lake, bounds, kind, text, hit, miss):
+    lake.create({"x": kind, "p": kind}, ("p",))
+    lake.commit(lake.add("f", bounds("x", text, text), partition={"p": text.replace("T", " ")}))
+
+    for column in "xp":
+        assert lake.kept(hit.replace("x", column)) == ["f"]
+        assert lake.kept(miss.replace("x", column)) == []
+
+
+@pytest.mark.parametrize("kind", [TS, "timestamp_ntz"])
+def test_f_nothing_is_behind_the_last_microsecond(lake, bounds, kind):
+    last = "+294247-01-10T04:00:54.775"
+    lake.create({"x": kind})
+    lake.commit(lake.add("f", bounds("x", last + "Z" * (kind == TS), last + "Z" * (kind == TS))))
+
+    literal = f"CAST('{last}807' AS {kind})"
+    assert lake.kept(f"x >= {literal}") == ["f"]
+    assert lake.kept(f"x > {literal}") == []
+    assert lake.kept("x < TIMESTAMP'2019-09-09'") == []
+
+
 def test_f4_a_checkpoints_typed_maximum_is_cut_as_well(lake):
     lake.create({"t": TS})
     moment = 1_704_139_493_080_000

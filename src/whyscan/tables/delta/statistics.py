@@ -24,6 +24,7 @@ from msgspec import Struct
 from whyscan.pruning.containers import CheckedStatistics, ColumnStatistics, checked
 from whyscan.tables.delta import query, values
 from whyscan.tables.delta.actions import struct_members
+from whyscan.tables.truncated_times import with_cut_microseconds
 from whyscan.tree.arrow import MAX_DECIMAL_DIGITS
 from whyscan.tree.types import (
     BIGINT,
@@ -55,7 +56,6 @@ _GREATEST_LONG = 2.0**63
 _ROUNDING = 2.0**-49
 """More than the relative error of a double, even of the one after the nearest."""
 
-_MILLISECOND = 1_000
 _LOST_SECONDS = "INTERVAL 59 SECONDS"
 _WHOLE_MINUTES_SINCE = "TIMESTAMP '1973-01-01'"
 _REPLACEMENT = "�".encode()
@@ -247,7 +247,7 @@ def _of_column(column: DeltaColumn, at: int, batch: pa.RecordBatch) -> ColumnSta
         case StringType():
             lower, upper = lower.cast(pa.binary()), _above_tie_breaker(upper.cast(pa.binary()))
         case TimestampType():
-            upper = _with_cut_microseconds(upper)
+            upper = with_cut_microseconds(upper)
         case DecimalType(precision=precision) if precision > _EXACT_DIGITS:
             doubtful = pc.invert(batch.column(BY_SPARK))
             lower = _beyond_rounding(lower, doubtful, sign=-1)
@@ -277,12 +277,6 @@ def _may_be_nan(kind: Type, upper: pa.Array, batch: pa.RecordBatch) -> Mask:
         return False
     absent = pc.and_(batch.column(BY_SPARK), upper.is_valid())
     return pc.invert(absent)
-
-
-def _with_cut_microseconds(upper: pa.Array) -> pa.Array:
-    steps = upper.cast(pa.int64())
-    cut = pc.equal(pc.multiply(pc.divide(steps, _MILLISECOND), _MILLISECOND), steps)
-    return pc.if_else(cut, pc.add(steps, _MILLISECOND - 1), steps).cast(upper.type)
 
 
 def _beyond_rounding(bounds: pa.Array, doubtful: pa.Array, *, sign: int) -> pa.Array:

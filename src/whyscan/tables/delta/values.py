@@ -21,7 +21,7 @@ from whyscan.tree.types import (
 
 SINGLE = 32
 # DuckDB also reads words such as `infinity` and `epoch` as dates.
-_DATE = r"-?\d{4,6}-\d{2}-\d{2}"
+_DATE = r"[-+]?\d{4,6}-\d{2}-\d{2}"
 _TIMESTAMP = _DATE + r"([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?( ?(Z|[+-]\d{2}(:?\d{2})?))?)?"
 ZONED = r".*:\d{2}(\.\d{1,9})?(Z| ?[+-]\d{2}(:?\d{2})?)"
 """The text of a timestamp with a zone. A time must precede it: `-01` may also end a date."""
@@ -59,9 +59,7 @@ def from_text(kind: Type, text: str) -> str:
         case BooleanType():
             return f"CASE lower({text}) WHEN 'true' THEN TRUE WHEN 'false' THEN FALSE END"
         case DateType():
-            return (
-                f"CASE WHEN regexp_full_match({text}, '{_DATE}') THEN TRY_CAST({text} AS DATE) END"
-            )
+            return where(text, _DATE, f"TRY_CAST({_without_plus(text)} AS DATE)")
         case TimestampType():
             return _timestamp(kind, text)
         case IntegerType():
@@ -89,10 +87,16 @@ def rounded_to_float(value: str) -> str:
 
 def _timestamp(kind: TimestampType, text: str) -> str:
     """SQL of a timestamp. An instant without a zone is read as UTC; see `is_zoned`."""
-    cast = f"CAST(TRY_CAST({text} AS TIMESTAMPTZ) AS TIMESTAMP)"
+    plain = _without_plus(text)
+    cast = f"CAST(TRY_CAST({plain} AS TIMESTAMPTZ) AS TIMESTAMP)"
     if not kind.instant:
-        cast = f"TRY_CAST({text} AS TIMESTAMP)"
+        cast = f"TRY_CAST({plain} AS TIMESTAMP)"
     return where(text, _TIMESTAMP, cast)
+
+
+def _without_plus(text: str) -> str:
+    """SQL of a text without the plus that Java writes before a year beyond 9999."""
+    return f"ltrim({text}, '+')"
 
 
 def where(text: str, pattern: str, value: str) -> str:
