@@ -68,6 +68,14 @@ def test_a_file_of_nan_and_null_has_no_other_value(lake, predicate, kept):
     assert table.commit(2).verdicts(predicate) == (kept, kept)
 
 
+def test_a_file_whose_rows_are_all_nan_has_no_null_that_was_not_counted(lake):
+    table = lake({"x": "double"})
+    table.manifest([table.file("f", rows=7, nan_value_counts=[{"key": 1, "value": 7}])])
+    assert table.commit().verdicts("isnan(x)") == (["f"], ["f"])
+    assert table.kept("NOT isnan(x)") == []
+    assert table.kept("x IS NULL") == []
+
+
 def test_bounds_where_nan_leaves_no_value_are_dropped_and_counted(lake):
     table = lake({"x": "double"})
     counted = {"nan_value_counts": [{"key": 1, "value": 7}]}

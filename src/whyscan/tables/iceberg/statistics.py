@@ -14,6 +14,7 @@ from whyscan.pruning.mask import Mask, surely, unknown_as
 from whyscan.tables.iceberg.bounds import decode_both, in_either_order
 from whyscan.tables.iceberg.decoding import one_array
 from whyscan.tables.iceberg.manifests import OF_MEMBERS, STATISTICS, SortedMaps, lookup
+from whyscan.tables.truncated_times import with_cut_microseconds
 from whyscan.tree.arrow import arrow_type
 from whyscan.tree.types import BinaryType, FloatType, NullType, StringType, TimestampType, UuidType
 
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from whyscan.pruning.interval import Interval
     from whyscan.tables.iceberg.schemas import IcebergColumn
     from whyscan.tree.nodes import Path
-
-_MILLISECOND = 1_000
 
 
 class Statistics(Struct, frozen=True):
@@ -84,7 +83,7 @@ class StatisticsReader(Struct, frozen=True):
             case UuidType():
                 lower, upper = in_either_order(lower, upper)
             case TimestampType() if self.from_delta:
-                upper = _to_the_next_millisecond(upper)
+                upper = with_cut_microseconds(upper)
             case _:
                 pass
         nan: Mask = False
@@ -93,6 +92,9 @@ class StatisticsReader(Struct, frozen=True):
             nans = of("nan_value_counts")
             nan = unknown_as(pc.not_equal(nans, 0), verdict=True)
         nulls = of("null_value_counts")
+        if nans is not None:
+            no_null = pc.if_else(pc.equal(nans, rows), pa.scalar(0, pa.int64()), None)
+            nulls = pc.coalesce(nulls, no_null)
         if leaf.required:
             nulls = pc.fill_null(nulls, 0)
         elif _in_a_struct(leaf):
@@ -139,11 +141,3 @@ def _with_null_structs(nulls: pa.Array, values: pa.Array, rows: pa.Array) -> pa.
     null_structs = pc.subtract(rows, values)
     counted = pc.if_else(pc.greater_equal(null_structs, 0), pc.add(nulls, null_structs), None)
     return pc.if_else(pc.less(nulls, 0), nulls, counted)
-
-
-def _to_the_next_millisecond(upper: pa.Array) -> pa.Array:
-    """The last microsecond of the millisecond that starts at the bound."""
-    steps = upper.view(pa.int64())
-    in_range = pc.less(steps, (1 << 63) - _MILLISECOND)
-    raised = pc.add(pc.if_else(in_range, steps, pa.scalar(None, pa.int64())), _MILLISECOND - 1)
-    return raised.view(upper.type)
