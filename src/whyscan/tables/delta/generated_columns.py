@@ -25,6 +25,7 @@ from whyscan.pruning.functions.time.gregorian import (
 )
 from whyscan.pruning.functions.time.kernels import (
     MICROS_A_DAY,
+    SECONDS_A_DAY,
     contained,
     floor_divide,
     from_ticks,
@@ -41,6 +42,7 @@ from whyscan.tables.delta.generation_expressions import (
     CalendarUnit,
     Formatted,
     Generated,
+    Period,
     Prefix,
     Same,
     Start,
@@ -107,8 +109,8 @@ def _joint(columns: Sequence[GeneratedValues]) -> Interval:
 def _alone(column: GeneratedValues) -> Interval:
     source, interval = column.generated.source.type, column.interval
     match column.generated.shape:
-        case Start(unit):
-            return _of_start(source, unit, interval)
+        case Start(period):
+            return _of_start(source, period, interval)
         case CalendarField(unit):
             return _of_fields(source, {unit: interval}, _slack(source, INT))
         case Formatted() as shape:
@@ -136,13 +138,13 @@ def _null_or_empty(interval: Interval) -> Interval:
     )
 
 
-def _of_start(source: Type, unit: CalendarUnit, interval: Interval) -> Interval:
-    """From the start of a unit to the last step before the next unit."""
+def _of_start(source: Type, period: Period, interval: Interval) -> Interval:
+    """From the start of a period to the last step before the next period."""
     first, last = (
         _steps(bound, interval.type, source) for bound in (interval.lower, interval.upper)
     )
     slack = _slack(source, interval.type)
-    return _between(source, first, _next(last, unit, source, slack), interval, slack)
+    return _between(source, first, _next(last, period, source, slack), interval, slack)
 
 
 def _steps(values: pa.Array, kind: Type, source: Type) -> pa.Array:
@@ -153,19 +155,15 @@ def _steps(values: pa.Array, kind: Type, source: Type) -> pa.Array:
     return floor_divide(ticks, MICROS_A_DAY) if isinstance(source, DateType) else ticks
 
 
-def _next(steps: pa.Array, unit: CalendarUnit, source: Type, slack: Slack) -> pa.Array:
-    """The start of the unit after the one that begins at `steps`."""
+def _next(steps: pa.Array, period: Period, source: Type, slack: Slack) -> pa.Array:
+    """The start of the period after the one that begins at `steps`."""
     day = steps_in_a_day(source)
-    match unit:
-        case CalendarUnit.HOUR:
-            return plus(steps, steps_in_an_hour(source))
-        case CalendarUnit.DAY:
-            return plus(steps, day)
-        case CalendarUnit.MONTH | CalendarUnit.YEAR:
-            # In a zone ahead of UTC a month starts, in UTC, in the month before.
-            months = months_of(floor_divide(plus(steps, slack.behind), day))
-            behind = pc.add(months, 1 if unit is CalendarUnit.MONTH else MONTHS_A_YEAR)
-            return _month(behind, day)
+    if period.months:
+        # In a zone ahead of UTC a month starts, in UTC, in the month before.
+        months = months_of(floor_divide(plus(steps, slack.behind), day))
+        return _month(pc.add(months, period.months), day)
+    # A date is the start of its first hour, minute and second.
+    return plus(steps, max(day * period.seconds // SECONDS_A_DAY, 1))
 
 
 def _of_text(source: Type, shape: Formatted, interval: Interval) -> Interval:
@@ -197,7 +195,8 @@ def _span(numbers: Sequence[pa.Array], source: Type) -> tuple[pa.Array, pa.Array
     if len(finer) == 1:
         return _month(months, day), _month(plus(months, 1), day)
     first = times(plus(month_start(months), pc.subtract(finer[1], 1)), day)
-    if len(finer) < CalendarUnit.HOUR:
+    if len(finer) < CalendarUnit.HOUR or day == 1:
+        # The hour of a date is 0.
         return first, plus(first, day)
     first = plus(first, times(finer[2], steps_in_an_hour(source)))
     return first, plus(first, steps_in_an_hour(source))

@@ -3,7 +3,7 @@
 | expression | shape |
 |---|---|
 | `CAST(x AS DATE)`, `DATE(x)`, `TO_DATE(x)` | the start of the day |
-| `TRUNC(x, 'MM')`, `DATE_TRUNC('HOUR', x)` | the start of the unit |
+| `TRUNC(x, 'MM')`, `DATE_TRUNC('HOUR', x)` | the start of the period |
 | `YEAR(x)`, `MONTH(x)`, `DAY(x)`, `HOUR(x)`, `EXTRACT(YEAR FROM x)` | one field of the calendar |
 | `DATE_FORMAT(x, 'yyyy-MM')` | several fields as text, from the year down |
 | `SUBSTRING(x, 1, n)`, `LEFT(x, n)` | the first n characters |
@@ -19,11 +19,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from enum import IntEnum
+from enum import Enum, IntEnum
 from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 
+from whyscan.pruning.functions.time.kernels import SECONDS_A_DAY
 from whyscan.pruning.transforms import Substring
 from whyscan.tables.delta.partitions import is_instant
 from whyscan.tree.names import AmbiguousName
@@ -45,10 +46,36 @@ class CalendarUnit(IntEnum):
     HOUR = 3
 
 
-class Start(Struct, frozen=True):
-    """The start of the unit that contains the source."""
+class Period(Enum):
+    """The periods that dates and timestamps are cut to: how many months or seconds each has."""
 
-    unit: CalendarUnit
+    YEAR = (12, 0)
+    QUARTER = (3, 0)
+    MONTH = (1, 0)
+    WEEK = (0, 7 * SECONDS_A_DAY)
+    DAY = (0, SECONDS_A_DAY)
+    HOUR = (0, 3600)
+    MINUTE = (0, 60)
+    SECOND = (0, 1)
+
+    @property
+    def months(self) -> int:
+        return self.value[0]
+
+    @property
+    def seconds(self) -> int:
+        return self.value[1]
+
+    @property
+    def is_of_days(self) -> bool:
+        """Whether every such period starts with a day."""
+        return self.months > 0 or self.seconds >= SECONDS_A_DAY
+
+
+class Start(Struct, frozen=True):
+    """The start of the period that contains the source. A week starts on Monday."""
+
+    period: Period
 
 
 class CalendarField(Struct, frozen=True):
@@ -86,17 +113,17 @@ class Generated(Struct, frozen=True):
 
 _NAME = r"(?:`(?:[^`]|``)+`|\w+)"
 _COLUMN = rf"\s*(?P<x>{_NAME}(?:\s*\.\s*{_NAME})*)\s*"
-_UNITS: Mapping[str, CalendarUnit] = {
-    "YEAR": CalendarUnit.YEAR,
-    "YYYY": CalendarUnit.YEAR,
-    "YY": CalendarUnit.YEAR,
-    "MONTH": CalendarUnit.MONTH,
-    "MON": CalendarUnit.MONTH,
-    "MM": CalendarUnit.MONTH,
-    "DAY": CalendarUnit.DAY,
+_PERIODS: Mapping[str, Period] = {
+    **{period.name: period for period in Period},
+    "YYYY": Period.YEAR,
+    "YY": Period.YEAR,
+    "MON": Period.MONTH,
+    "MM": Period.MONTH,
+    "DD": Period.DAY,
+}
+_FIELDS: Mapping[str, CalendarUnit] = {
+    **{unit.name: unit for unit in CalendarUnit},
     "DAYOFMONTH": CalendarUnit.DAY,
-    "DD": CalendarUnit.DAY,
-    "HOUR": CalendarUnit.HOUR,
 }
 _LETTERS: Mapping[CalendarUnit, str] = {
     CalendarUnit.YEAR: "yyyy",
@@ -109,25 +136,32 @@ _SEPARATORS = "-_/. :"
 _Reader: TypeAlias = Callable[[re.Match[str]], "Shape | None"]
 
 
-def _unit(word: str, finest: CalendarUnit) -> CalendarUnit | None:
-    unit = _UNITS.get(word.upper())
-    return unit if unit is not None and unit <= finest else None
+def _start(match: re.Match[str]) -> Shape | None:
+    period = _PERIODS.get(match["unit"].upper())
+    return None if period is None else Start(period)
 
 
-def _start(match: re.Match[str], finest: CalendarUnit) -> Shape | None:
-    unit = _unit(match["unit"], finest)
-    return None if unit is None else Start(unit)
+def _start_of_days(match: re.Match[str]) -> Shape | None:
+    """The start of a period of whole days, which is a date."""
+    period = _PERIODS.get(match["unit"].upper())
+    return Start(period) if period is not None and period.is_of_days else None
+
+
+def _truncated_date(match: re.Match[str]) -> Shape | None:
+    """The start that TRUNC gives: it gives NULL for a day and for shorter periods."""
+    shape = _start_of_days(match)
+    return None if shape == Start(Period.DAY) else shape
 
 
 def _field(match: re.Match[str]) -> Shape | None:
-    return CalendarField(_UNITS[match["unit"].upper()])
+    return CalendarField(_FIELDS[match["unit"].upper()])
 
 
 def _formatted(match: re.Match[str]) -> Shape | None:
     """Return the units of a date format; None for a format that is not understood.
 
     A format that is understood begins with `yyyy`. `MM`, `dd` and `HH` may follow in that order,
-    with separators between them.
+    with separators between them. A year beyond 9999 has more digits, and a plus from Java on.
     """
     rest, pattern = match["format"], ""
     units: list[CalendarUnit] = []
@@ -137,7 +171,9 @@ def _formatted(match: re.Match[str]) -> Shape | None:
         behind = rest[len(letters) :]
         rest = behind.lstrip(_SEPARATORS)
         separator = behind[: len(behind) - len(rest)]
-        pattern += f"(?P<{unit.name}>[0-9]{{{len(letters)}}}){re.escape(separator)}"
+        digits = r"{4,6}" if unit is CalendarUnit.YEAR else "{2}"
+        plus = r"\+?" if unit is CalendarUnit.YEAR else ""
+        pattern += f"{plus}(?P<{unit.name}>[0-9]{digits}){re.escape(separator)}"
         units.append(unit)
     return Formatted(pattern, tuple(units)) if units and not rest else None
 
@@ -149,8 +185,8 @@ _DATES = (
 )
 """The spellings of the date of x."""
 _READINGS: tuple[tuple[str, _Reader], ...] = (
-    (r"TRUNC\({x},\s*'(?P<unit>\w+)'\s*\)", lambda m: _start(m, CalendarUnit.MONTH)),
-    (r"DATE_TRUNC\(\s*'(?P<unit>\w+)'\s*,{x}\)", lambda m: _start(m, CalendarUnit.HOUR)),
+    (r"TRUNC\({x},\s*'(?P<unit>\w+)'\s*\)", _truncated_date),
+    (r"DATE_TRUNC\(\s*'(?P<unit>\w+)'\s*,{x}\)", _start),
     (r"(?P<unit>YEAR|MONTH|DAY|DAYOFMONTH|HOUR)\({x}\)", _field),
     (r"EXTRACT\(\s*(?P<unit>YEAR|MONTH|DAY|HOUR)\s+FROM\s{x}\)", _field),
     (r"DATE_PART\(\s*'(?P<unit>YEAR|MONTH|DAY|HOUR)'\s*,{x}\)", _field),
@@ -165,7 +201,9 @@ def _of_date(reader: _Reader) -> _Reader:
     def read(match: re.Match[str]) -> Shape | None:
         shape = reader(match)
         match shape:
-            case Start(unit) | CalendarField(unit):
+            case Start(period):
+                return shape if period.is_of_days else None
+            case CalendarField(unit):
                 return shape if unit < CalendarUnit.HOUR else None
             case Formatted(units=units):
                 return shape if CalendarUnit.HOUR not in units else None
@@ -177,7 +215,7 @@ def _of_date(reader: _Reader) -> _Reader:
 
 def _days() -> Iterator[tuple[str, _Reader]]:
     for date in _DATES:
-        yield date.format(x=_COLUMN).strip(), lambda _: Start(CalendarUnit.DAY)
+        yield date.format(x=_COLUMN).strip(), lambda _: Start(Period.DAY)
     for pattern, reader in _READINGS:
         yield pattern.format(x=_COLUMN), reader
         for date in _DATES:
@@ -230,7 +268,7 @@ def read_generation(schema: DeltaSchema, column: DeltaColumn) -> Generated | Non
 def _start_of_instant(
     schema: DeltaSchema, column: DeltaColumn, match: re.Match[str]
 ) -> Generated | None:
-    shape, source = _start(match, CalendarUnit.DAY), _resolved(schema, _path(match["x"]))
+    shape, source = _start_of_days(match), _resolved(schema, _path(match["x"]))
     if shape is None or source is None or not isinstance(column.type, DateType):
         return None
     return Generated(source, shape) if is_instant(source.type) else None

@@ -11,7 +11,13 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from whyscan.pruning.transforms import Day, Hour, IdentityTransform, Month, Unknown, Year
-from whyscan.tables.delta.generation_expressions import CalendarField, CalendarUnit, Same, Start
+from whyscan.tables.delta.generation_expressions import (
+    CalendarField,
+    CalendarUnit,
+    Period,
+    Same,
+    Start,
+)
 from whyscan.tables.delta.partitions import is_instant
 from whyscan.tree.types import DateType, IntegerType, StringType
 
@@ -25,12 +31,16 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Path
     from whyscan.tree.types import Type
 
-_COUNTED: Mapping[CalendarUnit, Transform] = {
+_COUNTED: Mapping[CalendarUnit | Period, Transform] = {
     CalendarUnit.YEAR: Year(),
     CalendarUnit.MONTH: Month(),
     CalendarUnit.DAY: Day(),
     CalendarUnit.HOUR: Hour(),
+    Period.YEAR: Year(),
+    Period.MONTH: Month(),
+    Period.DAY: Day(),
 }
+"""The transforms of fields, and of the periods whose starts are recorded as dates."""
 
 
 def spec(partitions: Sequence[PartitionColumn], generated: Mapping[Path, Generated]) -> Spec:
@@ -53,16 +63,14 @@ def _transforms(columns: Sequence[tuple[Generated, Type]]) -> Iterator[Transform
                 yield Unknown("generated")
             case CalendarField(unit), IntegerType():
                 fields.add(unit)
-            case Start(unit), DateType():
-                yield _counted(unit, source)
+            case Start(period), DateType() if period in _COUNTED:
+                yield _COUNTED[period]
             case Same(), _ if not isinstance(kind, StringType):
                 yield IdentityTransform()
             case _:
                 yield Unknown("generated")
     nested = list(takewhile(fields.__contains__, CalendarUnit))
-    if fields:
-        yield _counted(nested[-1], source) if nested else Unknown("generated")
-
-
-def _counted(unit: CalendarUnit, source: Type) -> Transform:
-    return _COUNTED[min(unit, CalendarUnit.DAY) if isinstance(source, DateType) else unit]
+    if nested and isinstance(source, DateType):
+        yield _COUNTED[min(nested[-1], CalendarUnit.DAY)]
+    elif fields:
+        yield _COUNTED[nested[-1]] if nested else Unknown("generated")
