@@ -39,10 +39,10 @@ from whyscan.pruning.transforms import Substring, Truncate, preimage
 from whyscan.pruning.transforms.forward import steps_in_a_day, steps_in_an_hour
 from whyscan.tables.delta.generation_expressions import (
     CalendarField,
+    CalendarPeriod,
     CalendarUnit,
     Formatted,
     Generated,
-    Period,
     Prefix,
     Same,
     Start,
@@ -138,7 +138,7 @@ def _null_or_empty(interval: Interval) -> Interval:
     )
 
 
-def _of_start(source: Type, period: Period, interval: Interval) -> Interval:
+def _of_start(source: Type, period: CalendarPeriod, interval: Interval) -> Interval:
     """From the start of a period to the last step before the next period."""
     first, last = (
         _steps(bound, interval.type, source) for bound in (interval.lower, interval.upper)
@@ -155,7 +155,7 @@ def _steps(values: pa.Array, kind: Type, source: Type) -> pa.Array:
     return floor_divide(ticks, MICROS_A_DAY) if isinstance(source, DateType) else ticks
 
 
-def _next(steps: pa.Array, period: Period, source: Type, slack: Slack) -> pa.Array:
+def _next(steps: pa.Array, period: CalendarPeriod, source: Type, slack: Slack) -> pa.Array:
     """The start of the period after the one that begins at `steps`."""
     day = steps_in_a_day(source)
     if period.months:

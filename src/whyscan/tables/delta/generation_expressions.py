@@ -46,7 +46,7 @@ class CalendarUnit(IntEnum):
     HOUR = 3
 
 
-class Period(Enum):
+class CalendarPeriod(Enum):
     """The periods that dates and timestamps are cut to: how many months or seconds each has."""
 
     YEAR = (12, 0)
@@ -75,7 +75,7 @@ class Period(Enum):
 class Start(Struct, frozen=True):
     """The start of the period that contains the source. A week starts on Monday."""
 
-    period: Period
+    period: CalendarPeriod
 
 
 class CalendarField(Struct, frozen=True):
@@ -113,13 +113,13 @@ class Generated(Struct, frozen=True):
 
 _NAME = r"(?:`(?:[^`]|``)+`|\w+)"
 _COLUMN = rf"\s*(?P<x>{_NAME}(?:\s*\.\s*{_NAME})*)\s*"
-_PERIODS: Mapping[str, Period] = {
-    **{period.name: period for period in Period},
-    "YYYY": Period.YEAR,
-    "YY": Period.YEAR,
-    "MON": Period.MONTH,
-    "MM": Period.MONTH,
-    "DD": Period.DAY,
+_PERIODS: Mapping[str, CalendarPeriod] = {
+    **{period.name: period for period in CalendarPeriod},
+    "YYYY": CalendarPeriod.YEAR,
+    "YY": CalendarPeriod.YEAR,
+    "MON": CalendarPeriod.MONTH,
+    "MM": CalendarPeriod.MONTH,
+    "DD": CalendarPeriod.DAY,
 }
 _FIELDS: Mapping[str, CalendarUnit] = {
     **{unit.name: unit for unit in CalendarUnit},
@@ -150,7 +150,7 @@ def _start_of_days(match: re.Match[str]) -> Shape | None:
 def _truncated_date(match: re.Match[str]) -> Shape | None:
     """The start that TRUNC gives: it gives NULL for a day and for shorter periods."""
     shape = _start_of_days(match)
-    return None if shape == Start(Period.DAY) else shape
+    return None if shape == Start(CalendarPeriod.DAY) else shape
 
 
 def _field(match: re.Match[str]) -> Shape | None:
@@ -215,7 +215,7 @@ def _of_date(reader: _Reader) -> _Reader:
 
 def _days() -> Iterator[tuple[str, _Reader]]:
     for date in _DATES:
-        yield date.format(x=_COLUMN).strip(), lambda _: Start(Period.DAY)
+        yield date.format(x=_COLUMN).strip(), lambda _: Start(CalendarPeriod.DAY)
     for pattern, reader in _READINGS:
         yield pattern.format(x=_COLUMN), reader
         for date in _DATES:

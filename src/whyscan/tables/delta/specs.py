@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from whyscan.pruning.transforms import Day, Hour, IdentityTransform, Month, Unknown, Year
 from whyscan.tables.delta.generation_expressions import (
     CalendarField,
+    CalendarPeriod,
     CalendarUnit,
-    Period,
     Same,
     Start,
 )
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Path
     from whyscan.tree.types import Type
 
-_COUNTED: Mapping[CalendarUnit | Period, Transform] = {
+_COUNTED: Mapping[CalendarUnit | CalendarPeriod, Transform] = {
     CalendarUnit.YEAR: Year(),
     CalendarUnit.MONTH: Month(),
     CalendarUnit.DAY: Day(),
     CalendarUnit.HOUR: Hour(),
-    Period.YEAR: Year(),
-    Period.MONTH: Month(),
-    Period.DAY: Day(),
+    CalendarPeriod.YEAR: Year(),
+    CalendarPeriod.MONTH: Month(),
+    CalendarPeriod.DAY: Day(),
 }
 """The transforms of fields, and of the periods whose starts are recorded as dates."""
 
