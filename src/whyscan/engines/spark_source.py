@@ -28,7 +28,7 @@ from pyspark.sql.datasource import (
 
 from whyscan.engines.spark_types import SparkBatches, spark_schema
 from whyscan.errors import UsageError, WhyscanError
-from whyscan.scan.plan_portions import Portion, portions, whole_plan
+from whyscan.scan.plan_portions import PORTION_BYTES, Portion, portions, whole_plan
 from whyscan.scan.reader import read_portion
 from whyscan.tables.sizes import parse_size
 from whyscan.tables.storage.environment import with_variables
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from whyscan.planning.plan.scan_plan import ScanPlan
 
 NAME = "whyscan"
-PORTION_BYTES = 128 << 20
 _STORAGE = "option."
 _OPTIONS = (
     "path",

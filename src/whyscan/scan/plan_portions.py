@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 PSEUDO = FILE_PATH[0]
 OPENING = 1 << 20
 """Opening a file takes about as long as reading this many bytes."""
+PORTION_BYTES = 128 << 20
 LEAST = 8 * OPENING
 """The least size of a portion: fewer bytes are not worth a process."""
 

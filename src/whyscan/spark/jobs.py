@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pyarrow as pa
 
 from whyscan.spark.errors import DIED, is_spark_error, of_spark, uncarried
+from whyscan.spark.versions import frame_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -55,7 +56,7 @@ def work_frame(spark: SparkSession, work: Iterable[object]) -> DataFrame:
         pa.record_batch([pa.array([packed(piece)], pa.binary())], names=[_WORK]) for piece in work
     ]
     with uncarried():
-        return spark.createDataFrame(pa.Table.from_batches(batches))
+        return frame_of(spark, pa.Table.from_batches(batches))
 
 
 def work_of_task(batches: Batches) -> Iterator[Any]:

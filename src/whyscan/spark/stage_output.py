@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from whyscan.errors import UsageError
 from whyscan.spark.errors import of_spark, uncarried
+from whyscan.spark.versions import condition_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,7 +96,7 @@ def is_absent(error: BaseException) -> bool:
     from pyspark.errors import PySparkException
 
     return any(
-        isinstance(each, PySparkException) and each.getCondition() in _ABSENT
+        isinstance(each, PySparkException) and condition_of(each) in _ABSENT
         for each in (error, error.__cause__)
     )
 

@@ -15,11 +15,12 @@ from msgspec.structs import replace
 
 from whyscan.planning.plan.planner import make_plan
 from whyscan.planning.plan.request import bind_request, projection_of
-from whyscan.scan.plan_portions import PSEUDO, whole_plan
+from whyscan.scan.plan_portions import PORTION_BYTES, PSEUDO, portions, whole_plan
 from whyscan.spark.errors import carried
 from whyscan.spark.jobs import work_frame, work_of_task
 from whyscan.spark.reading.native import NativeFiles, NativeRefusal, native, needed
 from whyscan.spark.sessions import cores
+from whyscan.spark.versions import require_python_sources
 from whyscan.tables import open_snapshot
 from whyscan.tables.storage.enclosing_tables import OPTION as AS_FILES
 from whyscan.tables.storage.environment import variables_to_pass_on
@@ -83,6 +84,7 @@ def register(spark: SparkSession) -> None:
 
     A second call registers it again only if the credentials have changed.
     """
+    require_python_sources(spark)
     from whyscan.engines.spark_source import with_environment
 
     keys = variables_to_pass_on(os.environ, same_machine=_is_local_driver(spark))
@@ -242,14 +244,15 @@ def _native_frame(files: NativeFiles, portion: Portion, spark: SparkSession) -> 
 
 def _sent_frame(reading: _Reading, spark: SparkSession) -> DataFrame:
     """Read on executors, with the portions sent as rows: no plan or log of Spark shows them."""
-    from whyscan.engines.spark_source import PORTION_BYTES, make_source_plan
+    from whyscan.engines.spark_types import spark_schema
 
-    evidence = reading.plan.evidence
-    plan = make_source_plan(reading.portion, evidence, PORTION_BYTES, cores(spark))
-    if not plan.portions:
-        return spark.createDataFrame([], plan.schema)
-    rows = work_frame(spark, plan.portions).repartition(len(plan.portions))
-    return rows.mapInArrow(_reading_sent(plan.schema, keep_undecided=reading.again), plan.schema)
+    whole, evidence = reading.portion, reading.plan.evidence
+    schema = spark_schema(whole.result_columns.schema)
+    sent = list(portions(whole, evidence, PORTION_BYTES, cores(spark)))
+    if not sent:
+        return spark.createDataFrame([], schema)
+    rows = work_frame(spark, sent).repartition(len(sent))
+    return rows.mapInArrow(_reading_sent(schema, keep_undecided=reading.again), schema)
 
 
 def _reading_sent(schema: StructType, *, keep_undecided: bool) -> Task:

@@ -16,6 +16,7 @@ from whyscan.masking import mask_credentials
 from whyscan.spark import stage_output
 from whyscan.spark.errors import uncarried
 from whyscan.spark.tables import canonical_uri
+from whyscan.spark.versions import frame_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -117,7 +118,7 @@ def append(spark: SparkSession, audit: Audit, where: str, form: str) -> None:
     rows = summaries(audit)
     if rows.num_rows:
         with uncarried():
-            frame = spark.createDataFrame(rows)
+            frame = frame_of(spark, rows)
         stage_output.append(frame, where, form)
 
 
@@ -161,7 +162,7 @@ def _earlier_runs(
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
     columns = ["shape", "digest", "scan", "uri", "ratio"]
-    now = spark.createDataFrame(today.select(columns)).withColumnRenamed("ratio", "now")
+    now = frame_of(spark, today.select(columns)).withColumnRenamed("ratio", "now")
     of_shape = ["shape", "uri", "scan"]
     texts = before.groupBy("run", "at", "snapshot", *of_shape, "digest").agg(
         F.avg("ratio").alias("then")

@@ -14,6 +14,7 @@ from whyscan.spark.sessions import cores
 from whyscan.spark.stages.inventory.reading import PARTS, InventoryDepth
 from whyscan.spark.stages.inventory.report import FAILED, UNCHANGED, InventoriedTable, TableRow
 from whyscan.spark.tables import NamedTable, sources
+from whyscan.spark.versions import frame_of
 from whyscan.tables import open_snapshot
 from whyscan.tables.identity import identity
 from whyscan.tables.inventory.description import description_of
@@ -104,5 +105,4 @@ def spread(spark: SparkSession, opened: Sequence[OpenedTable]) -> DataFrame:
         for number, part in enumerate(table.parts)
     ]
     tasks = max(1, min(len(rows), TASKS_A_CORE * cores(spark)))
-    schema = "table string, uri string, format string, snapshot string, part int, contents binary"
-    return spark.createDataFrame(pa.Table.from_pylist(rows, PARTS), schema).repartition(tasks)
+    return frame_of(spark, pa.Table.from_pylist(rows, PARTS)).repartition(tasks)

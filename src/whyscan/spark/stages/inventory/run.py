@@ -41,6 +41,7 @@ from whyscan.spark.stages.inventory.report import (
 )
 from whyscan.spark.stages.inventory.rows import SCHEMA, failed
 from whyscan.spark.stages.inventory.writing import among, inventory_at
+from whyscan.spark.versions import frame_of
 from whyscan.tables.inventory.container_schema import FILE, MANIFEST, ROW_GROUP
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def inventory(
     ]
     if not lost:
         return frame
-    return frame.unionByName(spark.createDataFrame(pa.Table.from_batches(lost)))
+    return frame.unionByName(frame_of(spark, pa.Table.from_batches(lost)))
 
 
 def write_inventory(

@@ -27,6 +27,7 @@ from whyscan.spark.jobs import with_settings
 from whyscan.spark.stage_output import TableFormat, append, format_named, is_absent, refuse_another
 from whyscan.spark.stages.inventory import direct
 from whyscan.spark.stages.inventory.report import TableRow
+from whyscan.spark.versions import frame_of
 from whyscan.tables.inventory.container_schema import CONTAINERS, TABLES
 from whyscan.tables.inventory.opening import open_inventory_tables
 
@@ -130,7 +131,7 @@ class InventoryStore(Struct, frozen=True):
     def finish(self, spark: SparkSession, rows: Sequence[TableRow]) -> None:
         """Write one row per table whose containers are all written."""
         records = [{name: getattr(row, name) for name in TABLES.names} for row in rows]
-        frame = spark.createDataFrame(pa.Table.from_pylist(records, TABLES))
+        frame = frame_of(spark, pa.Table.from_pylist(records, TABLES))
         append(frame.coalesce(1), self.tables, self.form)
 
 

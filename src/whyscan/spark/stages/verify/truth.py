@@ -5,6 +5,7 @@ The pruning evaluator is not used. One pass over the data evaluates all predicat
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -23,6 +24,7 @@ from whyscan.spark.stages.verify.rows import (
     LIVE,
     POSITION,
 )
+from whyscan.spark.versions import table_of
 from whyscan.tree.types import FloatType, OtherType
 
 if TYPE_CHECKING:
@@ -93,7 +95,8 @@ def _pass(
     truths = {_TRUTH.format(number): truth(sql) for number, sql in predicates}
     rows_with_truths = rows.withColumns(truths) if truths else rows
     each = [count for number, _ in predicates for count in _predicate(number)]
-    return ran(rows_with_truths.groupBy(FILE, GROUP).agg(*_totals(), *each, *columns).toArrow)
+    counts = rows_with_truths.groupBy(FILE, GROUP).agg(*_totals(), *each, *columns)
+    return ran(partial(table_of, counts))
 
 
 def unreadable(rows: DataFrame, sql: str) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from whyscan.errors import WhyscanError
@@ -9,6 +10,7 @@ from whyscan.spark.jobs import ran
 from whyscan.spark.stages.verify.conditions import PredicateText
 from whyscan.spark.stages.verify.result import UncheckedTable, Verification
 from whyscan.spark.stages.verify.run import VerifySettings, prove
+from whyscan.spark.versions import table_of
 from whyscan.tables import open_snapshot
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ def verify_workload(
 
     tables_by_name = {table.name: table for table in tables}
     frame = workload_scans(spark, workload, tables_by_name.values(), timezone=settings.timezone)
-    scans = ran(frame.toArrow).to_pylist()
+    scans = ran(partial(table_of, frame)).to_pylist()
     failures = [UncheckedTable(_line(s["query"]), s["unparsed"]) for s in scans if s["unparsed"]]
     proofs: list[TableProof] = []
     for name, conditions in _by_table(scans, sample).items():

@@ -28,6 +28,7 @@ from whyscan.spark.stages.workload.logs import (
 from whyscan.spark.stages.workload.query import MEASURES, ActualScan, Query, Unparsed, Workload
 from whyscan.spark.stages.workload.query_shapes import shape_of
 from whyscan.spark.stages.workload.reading import LogKind, gathered, log_kind_named, read_log
+from whyscan.spark.versions import table_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -225,7 +226,7 @@ def _unparsed_row(entry: Unparsed) -> dict[str, Any]:
 def from_frame(frame: DataFrame) -> Workload:
     """The workload of a DataFrame of `workload_frame`."""
     with uncarried():
-        rows = frame.toArrow().to_pylist()
+        rows = table_of(frame).to_pylist()
     queries = tuple(_query(row) for row in rows if row["unparsed"] is None)
     return Workload(
         queries,

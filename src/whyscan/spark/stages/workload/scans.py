@@ -17,6 +17,7 @@ from whyscan.spark.pinned_tables import Tables, pin, pin_all
 from whyscan.spark.sessions import cores
 from whyscan.spark.stages.workload.query_shapes import shape_of
 from whyscan.spark.tables import NamedTable, canonical_uri
+from whyscan.spark.versions import frame_of
 from whyscan.statements.scans import bind_statement, placed_scans, predicate_of
 from whyscan.statements.sql.table_names import Catalogue
 
@@ -73,7 +74,7 @@ def workload_scans(
     with uncarried():
         frame = work_frame(spark, work).repartitionByRange(tasks, "work")
         scans = mapped(frame, _binding(tables, timezone), ROWS)
-        rest = spark.createDataFrame(pa.Table.from_pylist(listed, schema=ROWS))
+        rest = frame_of(spark, pa.Table.from_pylist(listed, schema=ROWS))
         return scans.unionByName(rest) if listed else scans
 
 
