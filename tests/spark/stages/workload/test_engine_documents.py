@@ -135,6 +135,16 @@ def test_a_column_of_the_entry_counts_before_one_of_its_parts(tmp_path):
     assert read(tmp_path / "log.json", [entry]).queries[0].bytes_read == 1
 
 
+def test_athenas_execution_parameters_stand_in_the_text_as_they_are(tmp_path):
+    text = "SELECT a FROM t WHERE a > ? AND s = ?"
+    document = {**ATHENA, "Query": text, "ExecutionParameters": ["5", "'US'"], "WorkGroup": "bi"}
+
+    [query] = read(tmp_path / "log.json", {"QueryExecution": document}).queries
+
+    assert query.text == "SELECT a FROM t WHERE a > 5 AND s = 'US'"
+    assert query.users == {"bi": 1}
+
+
 ENTRIES = st.sampled_from(
     [
         (DATABRICKS, 1),

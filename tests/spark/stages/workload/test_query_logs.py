@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow.csv import write_csv
 
 from whyscan.spark.stages.workload import read_workload
 from whyscan.spark.stages.workload.query import Query, Unparsed
@@ -254,3 +255,123 @@ def test_a_damaged_parquet_file_does_not_stop_the_others(tmp_path):
 
     assert len(workload.queries) == 1
     assert [entry.origin for entry in workload.unparsed] == ["bad.parquet"]
+
+
+# The first row of each history as its engine exports it: columns that whyscan does not know stay.
+HISTORIES = {
+    "snowflake": (
+        (
+            "QUERY_ID,QUERY_TEXT,DATABASE_NAME,SCHEMA_NAME,USER_NAME,ROLE_NAME,WAREHOUSE_SIZE,START_TIME,"
+            "BYTES_SCANNED,PARTITIONS_SCANNED,PARTITIONS_TOTAL,CREDITS_USED_CLOUD_SERVICES\n"
+            "01b2,SELECT a FROM t WHERE a > 5,LAKE,SALES,ANN,ANALYST,X-Small,"
+            "2026-03-02 01:00:00.000 -0800,4096,3,40,0.000012\n"
+        ),
+        {"namespace": "LAKE.SALES", "users": {"ANN": 1}, "bytes_read": 4096, "files": (3, 40)},
+    ),
+    "redshift": (
+        (
+            "user_id,query_id,query_label,database_name,query_type,status,result_cache_hit,start_time,"
+            "returned_bytes,query_text,redshift_version,username,scanned_files,qualified_partitions\n"
+            "101,7,default,dev,SELECT,success,f,2026-03-02 09:00:00.000000,64,"
+            "SELECT a\\nFROM t WHERE a > 5   ,1.0.5,ann,3,2\n"
+        ),
+        {"text": "SELECT a\nFROM t WHERE a > 5", "users": {"ann": 1}, "files": (3, None)},
+    ),
+    "postgres": (
+        (
+            "userid,dbid,queryid,query,parameters,calls,total_exec_time,rows,shared_blks_hit\n"
+            "10,5,-77,SELECT a FROM t WHERE a > $1 AND b = $2,\"$1 = '5', $2 = NULL\",12,3.5,9,1\n"
+        ),
+        {"text": "SELECT a FROM t WHERE a > '5' AND b = NULL", "times": 12, "users": {"10": 12}},
+    ),
+    "bigquery": (
+        (
+            "creation_time,user_email,job_id,query,total_bytes_processed,total_slot_ms\n"
+            "2026-03-02 09:00:00.000000 UTC,ann@example.com,j,SELECT a FROM t WHERE a > 5,4096,12\n"
+        ),
+        {"users": {"ann@example.com": 1}, "bytes_read": 4096},
+    ),
+    "databricks": (
+        (
+            "statement_id,executed_by,executed_by_user_id,statement_text,start_time,read_files,"
+            "pruned_files,read_bytes,total_task_duration_ms\n"
+            "s,ann@example.com,7,SELECT a FROM t WHERE a > 5,2026-03-02T09:00:00Z,3,37,4096,9\n"
+        ),
+        {"users": {"ann@example.com": 1}, "bytes_read": 4096, "files": (3, 40)},
+    ),
+}
+
+
+@pytest.mark.parametrize("engine", HISTORIES)
+def test_a_history_is_of_the_engine_whose_columns_it_has(tmp_path, engine):
+    text, expected = HISTORIES[engine]
+    (tmp_path / "log.csv").write_text(text)
+
+    workload = read(tmp_path / "log.csv")
+
+    [query] = workload.queries
+    assert workload.unparsed == ()
+    assert (query.dialect, query.text) == (
+        engine,
+        expected.get("text", "SELECT a FROM t WHERE a > 5"),
+    )
+    assert query.first in {NINE, None}
+    for name in ("namespace", "users", "bytes_read", "times"):
+        assert getattr(query, name) == expected.get(name, getattr(query, name)), name
+    if "files" in expected:
+        [scan] = query.actual
+        assert (scan.files, scan.files_total) == expected["files"]
+
+
+PARAMETERS = {
+    "a list": ("postgres", "a > $1 AND s = $2", '[5, "it\'s"]', "a > 5 AND s = 'it''s'"),
+    "question marks": ("spark", "a > ? AND s = ?", "[5, true]", "a > 5 AND s = TRUE"),
+    "fewer values": ("spark", "a > ? AND s = ?", "[5]", "a > ? AND s = ?"),
+    "twice": ("postgres", "a > $1 OR b > $1", "$1 = '5'", "a > '5' OR b > '5'"),
+    "in a string": ("postgres", "s = '$1' AND a > $1", "[5]", "s = '$1' AND a > 5"),
+    "two digits": ("postgres", "a > $11", "[5]", "a > $11"),
+    "a float": ("postgres", "a > $1", "[1.5]", "a > $1"),
+    "a backslash": ("postgres", "s = $1", '["a\\\\b"]', "s = $1"),
+    "no list": ("postgres", "a > $1", "five", "a > $1"),
+}
+
+
+@pytest.mark.parametrize("case", PARAMETERS)
+def test_values_of_parameters_stand_in_their_places(tmp_path, case):
+    dialect, condition, values, expected = PARAMETERS[case]
+    row = {"query": f"SELECT a FROM t WHERE {condition}", "parameters": values, "dialect": dialect}
+    (tmp_path / "log.json").write_text(json.dumps(row))
+
+    [query] = read(tmp_path / "log.json").queries
+
+    assert query.text == f"SELECT a FROM t WHERE {expected}"
+
+
+def test_a_text_as_long_as_its_engine_keeps_is_left_out_as_it_may_be_cut(tmp_path):
+    begin = "SELECT a FROM t WHERE a > 5 OR s = '"
+    texts = [f"{begin}{'x' * (length - len(begin) - 1)}'" for length in (3_999, 4_000)]
+    rows = [{"query_text": text, "redshift_version": "1"} for text in texts]
+    (tmp_path / "log.json").write_text(json.dumps(rows))
+
+    workload = read(tmp_path / "log.json")
+
+    assert [query.text for query in workload.queries] == texts[:1]
+    [left] = workload.unparsed
+    assert left.why == "the log keeps 4,000 characters of a text"
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_every_row_of_a_log_without_texts_is_counted(tmp_path, form):
+    rows = pa.table(
+        {"query_id": [1, 2, 3], "scanned_files": [3] * 3, "external_query_text": [""] * 3}
+    )
+    log = tmp_path / f"detail.{form}"
+    if form == "csv":
+        write_csv(rows, log)
+    else:
+        pq.write_table(rows, log)
+
+    workload = read(log)
+
+    assert (workload.entries, workload.queries) == (3, ())
+    assert workload.unparsed[0].why == "it has no texts: join SYS_QUERY_HISTORY to it by query_id"

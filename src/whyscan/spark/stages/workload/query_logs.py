@@ -10,7 +10,7 @@ import re
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from io import BufferedReader, RawIOBase, TextIOWrapper
-from math import isnan
+from math import inf, isnan
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -18,7 +18,9 @@ from msgspec import Struct
 from whyscan.errors import CorruptFile
 from whyscan.spark.stages.workload.codecs import INFLATION, longest_line, most_whole, too_long
 from whyscan.spark.stages.workload.engine_documents import columns_of_entry
+from whyscan.spark.stages.workload.parameters import arguments_of, filled, values_of
 from whyscan.spark.stages.workload.query import ActualScan, Query, Unparsed
+from whyscan.spark.stages.workload.sql_files import problem_of
 from whyscan.tables import budget
 from whyscan.tables.sizes import show_size
 
@@ -62,6 +64,7 @@ COLUMNS = {
         "read_bytes",
         "physical_input_bytes",
         "data_scanned_in_bytes",
+        "s3_scanned_bytes",
         "total_bytes_processed",
         "bytes_processed",
         "bytes",
@@ -83,6 +86,8 @@ COLUMNS = {
         "when",
     ),
     "dialect": ("dialect",),
+    "parameters": ("parameters", "params", "bind_params", "bind_parameters", "bind_variables"),
+    "arguments": ("execution_parameters",),
     "user": (
         "user_name",
         "user_email",
@@ -92,8 +97,14 @@ COLUMNS = {
         "usename",
         "user",
         "principal",
+        "user_id",
+        "team",
+        "role_name",
+        "warehouse_name",
+        "work_group",
     ),
     "files": ("read_files", "read_files_count", "scanned_files", "partitions_scanned"),
+    "partitions": ("qualified_partitions",),
     "files_total": ("total_files", "partitions_total"),
     "files_pruned": ("pruned_files", "pruned_files_count"),
     "catalog": ("catalog_name", "database_name"),
@@ -104,6 +115,20 @@ COLUMNS = {
 If a log has several, the first name in the list wins: beside `query_text`, `query` is a number.
 """
 
+_ENGINES = {
+    "snowflake": ("partitions_total", "credits_used_cloud_services", "warehouse_size"),
+    "redshift": ("redshift_version", "result_cache_hit", "lock_wait_time", "qualified_partitions"),
+    "postgres": ("shared_blks_hit", "shared_blks_read", "total_exec_time"),
+    "bigquery": ("total_slot_ms", "total_bytes_billed"),
+    "databricks": ("executed_by_user_id", "total_task_duration_ms"),
+    "clickhouse": ("initial_query_id",),
+}
+"""Columns that only the log of one engine has: they name the dialect of its texts."""
+_CUT_AT = {"redshift": 4_000, "snowflake": 100_000}
+"""The most characters of a text that the history of an engine keeps."""
+_NO_TEXTS = {"externalquerytext": "it has no texts: join SYS_QUERY_HISTORY to it by query_id"}
+"""A column of a log that has no texts, and what to do."""
+_ZONE = re.compile(r"\s+(?=(?:[+-]\d\d:?\d\d|Z)$)")
 _NAMES = {
     re.sub(r"[^a-z0-9]", "", name): (meaning, rank)
     for meaning, names in COLUMNS.items()
@@ -132,7 +157,7 @@ def meanings(columns: Sequence[str]) -> dict[str, str]:
     """The column of each meaning; if several columns fit, the one with the first name."""
     best: dict[str, tuple[int, str]] = {}
     for column in columns:
-        meaning_and_rank = _NAMES.get(re.sub(r"[^a-z0-9]", "", column.lower()))
+        meaning_and_rank = _NAMES.get(_plain_name(column))
         if meaning_and_rank is not None:
             meaning, rank = meaning_and_rank
             if meaning not in best or rank < best[meaning][0]:
@@ -140,13 +165,34 @@ def meanings(columns: Sequence[str]) -> dict[str, str]:
     return {meaning: column for meaning, (_, column) in best.items()}
 
 
+def _plain_name(column: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", column.lower())
+
+
+def engine_of(columns: Iterable[str]) -> dict[str, str]:
+    """The dialect of a log, as a value of its rows, if its columns show the engine."""
+    names = set(map(_plain_name, columns))
+    for dialect, marks in _ENGINES.items():
+        if names.intersection(map(_plain_name, marks)):
+            return {"dialect": dialect}
+    return {}
+
+
 def read_row(row: Row, dialect: str) -> Query | Unparsed:
     """The query of a row."""
-    text = str(row.values.get("text") or "").strip()
+    written = str(row.values.get("text") or "").rstrip()
+    text = written.strip()
     if not text:
         return Unparsed(row.origin, "", "the row has no query")
     if not _is_text(text):
         return Unparsed(row.origin, "", "its query is not UTF-8")
+    named = str(row.values.get("dialect") or dialect).lower()
+    if len(written) >= _CUT_AT.get(named, inf):
+        return Unparsed(row.origin, text, f"the log keeps {_CUT_AT[named]:,} characters of a text")
+    if named == "redshift" and "\\n" in text and problem_of(text, named) is not None:
+        text = text.replace("\\n", "\n")  # Its system views write line breaks so.
+    values = values_of(row.values.get("parameters"))
+    text = filled(text, values | arguments_of(row.values.get("arguments")), named)
     times = _count(row.values.get("times"), default=1)
     if times is None:
         times_text = row.values["times"]
@@ -158,7 +204,7 @@ def read_row(row: Row, dialect: str) -> Query | Unparsed:
         notes = (*notes, f"how many bytes it read cannot be read: {size}")
     return Query(
         text,
-        str(row.values.get("dialect") or dialect).lower(),
+        named,
         times,
         first=when,
         last=when,
@@ -176,11 +222,12 @@ def _actual(values: Mapping[str, Any], times: int) -> tuple[ActualScan, ...]:
     """What the query read of how many files, for all its tables together; empty if not told."""
     files, pruned = (_count(values.get(part), default=None) for part in ("files", "files_pruned"))
     there = _count(values.get("files_total"), default=None)
+    partitions = _count(values.get("partitions"), default=None)
     if there is None and files is not None and pruned is not None:
         there = files + pruned
-    if files is None and there is None:
+    if files is None and there is None and partitions is None:
         return ()
-    return (ActualScan("", runs=times, files=files, files_total=there),)
+    return (ActualScan("", runs=times, files=files, partitions=partitions, files_total=there),)
 
 
 def _namespace(values: Mapping[str, Any]) -> str:
@@ -223,7 +270,8 @@ def _moment(value: Any) -> datetime:
     """A time in UTC, from ISO text or a number since 1970; a time without a zone is UTC."""
     if isinstance(value, str) and not _NUMBER.fullmatch(value.strip()):
         text = value.strip()
-        value = datetime.fromisoformat(f"{text[:-4]}Z" if text.endswith(" UTC") else text)
+        text = f"{text[:-4]}Z" if text.endswith(" UTC") else text
+        value = datetime.fromisoformat(_ZONE.sub("", text))  # Snowflake writes ` -0800`
     if isinstance(value, datetime):
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
     if isinstance(value, date):
@@ -266,15 +314,17 @@ def csv_rows(chunks: Iterable[bytes], origin: str) -> Iterator[Row | Unparsed]:
         names = next(csv.reader([header], delimiter=delimiter), [])
         columns = meanings(names)
         if "text" not in columns:
-            yield Unparsed(origin, header.strip(), _no_column(names))
+            rest = sum(map(bool, csv.reader(text, delimiter=delimiter)))
+            yield Unparsed(origin, header.strip(), _no_column(names), max(rest, 1))
             return
         rows = csv.reader(text, delimiter=delimiter)
+        engine = engine_of(names)
         places = {meaning: names.index(column) for meaning, column in columns.items()}
         for row in rows:
             where = f"{origin}:{rows.line_num + 1}"
             values = {meaning: row[at] for meaning, at in places.items() if at < len(row)}
             if row:
-                yield Row(where, values)
+                yield Row(where, engine | values)
     except (csv.Error, _InsideQuotes) as error:
         yield Unparsed(origin, "", f"the rest cannot be read: {error}")
     finally:
@@ -331,6 +381,9 @@ def _is_text(value: str) -> bool:
 
 
 def _no_column(names: Sequence[str]) -> str:
+    known = next((_NO_TEXTS[n] for n in map(_plain_name, names) if n in _NO_TEXTS), None)
+    if known is not None:
+        return known
     shown = ", ".join(names[:10])
     return (
         f"no column of it is a query's text, which may be called {', '.join(COLUMNS['text'])}"
@@ -353,7 +406,8 @@ def parquet_rows(file: QueryLogFile) -> Iterator[Row | Unparsed]:
         names = schema.names
         columns = meanings(names)
         if "text" not in columns:
-            yield Unparsed(file.name, "", _no_column(names))
+            rows = max(opened.metadata.num_rows, 1)
+            yield Unparsed(file.name, "", _no_column(names), rows)
             return
         # With dictionaries, a text that a million rows share is in memory once.
         texts = [name for name in columns.values() if _is_text_column(schema.field(name).type)]
@@ -377,6 +431,7 @@ def _groups(
     A file of a few bytes may claim a billion rows of one value: the limit follows the file's size.
     """
     metadata = opened.metadata
+    engine = engine_of(opened.schema_arrow.names)
     wanted = set(columns_by_meaning.values())
     at = size = 0
     most = max(most_whole(), INFLATION * file.size)
@@ -402,7 +457,7 @@ def _groups(
                 at += 1
                 row_values = {meaning: column[index] for meaning, column in values.items()}
                 size += len(str(row_values.get("text"))) + _BYTES_A_ROW
-                yield Row(f"{file.name}:{at}", row_values)
+                yield Row(f"{file.name}:{at}", engine | row_values)
             if size > most:
                 left = metadata.num_rows - at
                 why = f"it unpacks to more than {INFLATION:,} times its size: the rest was left"
@@ -444,4 +499,5 @@ def json_row(entry: Mapping[str, Any], origin: str) -> Row | Unparsed:
     columns = meanings(list(values))
     if "text" not in columns:
         return Unparsed(origin, "", _no_column(list(entry)))
-    return Row(origin, {meaning: values[column] for meaning, column in columns.items()})
+    row_values = {meaning: values[column] for meaning, column in columns.items()}
+    return Row(origin, engine_of(values) | row_values)

@@ -7,18 +7,18 @@ again, one for each `?`.
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from sqlglot.errors import TokenError
 from sqlglot.tokenizer_core import TokenType
 
 from whyscan.predicate.syntax.parse import dialect_named
+from whyscan.spark.stages.workload.parameters import filled
 from whyscan.spark.stages.workload.query import ActualScan, Query, Unparsed
 from whyscan.spark.stages.workload.query_logs import parsed_time
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from sqlglot.tokenizer_core import Token
 
@@ -113,19 +113,10 @@ def executed(text: str, prepared: str | None) -> str:
     if match["values"] is None:
         return statement
     try:
-        return _filled(statement, _parts(match["values"]))
+        values = _parts(match["values"])
     except TokenError:
         return statement
-
-
-def _filled(statement: str, values: Sequence[str]) -> str:
-    tokens = dialect_named(DIALECT).tokenize(statement)
-    places = [token.start for token in tokens if token.token_type is TokenType.PLACEHOLDER]
-    if len(places) != len(values):
-        return statement
-    cuts = [-1, *places, len(statement)]
-    between = [statement[before + 1 : place] for before, place in pairwise(cuts)]
-    return "".join(part for pair in zip(between, (*values, ""), strict=True) for part in pair)
+    return filled(statement, dict(enumerate(values, 1)), DIALECT)
 
 
 def _parts(values: str) -> list[str]:
