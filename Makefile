@@ -1,13 +1,14 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup duckdb demo test proof check lint bench mutants fuzz docs lock clean
+.PHONY: help setup duckdb demo test proof check lint bench mutants fuzz docs lock clean spark-versions
 
 PYTHON ?= $(shell python3.11 -c '' 2>/dev/null && echo python3.11 || echo python3)
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+SPARKS := 3.5 4.0
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: .venv/.installed .venv/.jars ## make .venv with everything, pinned and hashed
 
@@ -21,6 +22,9 @@ test: lint ## lint, types and every test
 
 proof: setup ## what make test samples, whole: for releases
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup -m proof
+
+spark-versions: $(SPARKS:%=.venv/spark-%/.installed) ## the stages and the reader on the other Sparks
+	@for each in $(SPARKS); do .venv/spark-$$each/bin/python -m pytest -W default -m spark tests/spark || exit 1; done
 
 # The law, SQL, plans and reports: no engine, no server, no browser, 20 examples a property.
 QUICK = $(addprefix tests/,test_architecture.py test_masking.py pruning predicate planning statements reports soundness)
@@ -60,14 +64,23 @@ fuzz: setup ## damage tables at random; every answer must be a typed error or so
 	@$(BIN)/python -m compileall -q src  # as an installed package is: start-up is measured in bytecode
 	@touch $@
 
-.venv/.jars: .venv/.requirements requirements/ivy.xml requirements/jars.sha256
-	@$(BIN)/python requirements/jars.py .venv/jars
+.venv/.jars: .venv/.requirements requirements/ivy.xml requirements/jars-4.1.sha256
+	@$(BIN)/python requirements/jars.py .venv/jars 4.1
 	@touch $@
 
 # An environment inside .venv: extensions fit one release of DuckDB, which is not the project's.
 .venv/duckdb/.installed: requirements/duckdb.txt .venv/.requirements
 	@$(BIN)/python -m venv .venv/duckdb
 	@.venv/duckdb/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r $<
+	@touch $@
+
+# An environment with another Spark and its jars; everything else comes from .venv.
+PURELIB = -c 'import sysconfig; print(sysconfig.get_path("purelib"))'
+.venv/spark-%/.installed: requirements/spark-%.txt requirements/ivy.xml requirements/jars-%.sha256 .venv/.installed
+	@$(BIN)/python -m venv .venv/spark-$*
+	@.venv/spark-$*/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r $<
+	@echo "import site; site.addsitedir('$$($(BIN)/python $(PURELIB))')" > "$$(.venv/spark-$*/bin/python $(PURELIB))/zz.pth"
+	@$(BIN)/python requirements/jars.py .venv/spark-$*/jars $*
 	@touch $@
 
 # Pins stay as they are where they can: `make lock UPGRADE=--upgrade` renews them.
@@ -80,6 +93,7 @@ lock: build/uv/bin/uv ## compile requirements/ from pyproject.toml
 	@$(UV) pyproject.toml -c requirements/dev.txt -o requirements/core.txt
 	@$(UV) requirements/tpc.in -o requirements/tpc.txt
 	@$(UV) requirements/duckdb.in -o requirements/duckdb.txt
+	@$(foreach each,$(SPARKS),$(UV) requirements/spark-$(each).in -o requirements/spark-$(each).txt;)
 
 build/uv/bin/uv:
 	@$(PYTHON) -m venv build/uv

