@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from whyscan.spark.plans.frame_report import explain
     from whyscan.spark.reading.frames import ReaderChoice, read, reader_of, register
     from whyscan.spark.sessions import session
+    from whyscan.spark.stage_output import write_table
     from whyscan.spark.stages.audit.report import Audit
     from whyscan.spark.stages.audit.run import audit
     from whyscan.spark.stages.inventory.report import InventoryRun
@@ -42,6 +43,7 @@ __all__ = [
     "workload_frame",
     "workload_scans",
     "write_inventory",
+    "write_table",
 ]
 
 # The module of each name. It is imported when the name is first used.
@@ -66,6 +68,7 @@ _MODULES = {
     "workload_frame": "whyscan.spark.stages.workload.frames",
     "workload_scans": "whyscan.spark.stages.workload.scans",
     "write_inventory": "whyscan.spark.stages.inventory.run",
+    "write_table": "whyscan.spark.stage_output",
 }
 
 

@@ -1,6 +1,7 @@
 """Write and read the output table of a stage, as Parquet, Delta or Iceberg.
 
-Parquet and Delta are a folder. Iceberg is a table in a catalog of the session, `lake.db.name`.
+Parquet and Delta are a folder. Iceberg is a table in a catalog of the session, `lake.db.name`. Each
+table has the column `format_version`. A write that fails leaves the table as it was.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from whyscan.errors import UsageError
+from whyscan.errors import UsageError, WhyscanError
 from whyscan.spark.errors import of_spark, uncarried
 from whyscan.spark.versions import condition_of
 
@@ -17,6 +18,12 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.readwriter import DataFrameWriterV2
+
+
+FORMAT_VERSION = 1
+"""The version of the columns that docs/tables.md describes; a changed meaning gets a new one."""
+VERSION_COLUMN = "format_version"
+_MODES = ("append", "replace")
 
 
 class TableFormat(StrEnum):
@@ -38,21 +45,94 @@ def format_named(name: str) -> TableFormat:
         ) from None
 
 
+def write_table(
+    frame: DataFrame, place: str, form: str = "parquet", *, mode: str = "append"
+) -> None:
+    """Append the rows of a stage to a table, or replace the table by them; make it if it is new.
+
+    `mode` is `append` or `replace`. `form` is `parquet`, `delta` or `iceberg`.
+    """
+    chosen = format_named(form)
+    if mode not in _MODES:
+        raise UsageError(f"a table cannot be written by {mode!r}", hint="append or replace")
+    refuse_another(frame.sparkSession, place, chosen)
+    is_new = not _is_of_this_version(frame.sparkSession, place, chosen)
+    if chosen is TableFormat.PARQUET and (is_new or mode == "replace") and frame.isEmpty():
+        # No rows make no partition, and so no file with the columns.
+        with uncarried():
+            folder = f"{place.rstrip('/')}/{VERSION_COLUMN}={FORMAT_VERSION}"
+            frame.write.mode("overwrite").parquet(folder)
+    elif mode == "append":
+        append(frame, place, chosen)
+    else:
+        _replace(_with_version(frame), place, chosen)
+
+
 def append(
     frame: DataFrame, place: str, form: str = "parquet", *, partitioned_by: Sequence[str] = ()
 ) -> None:
     """Add the rows to a table; make the table if there is none."""
     chosen = format_named(form)
     with uncarried():
+        if not partitioned_by:
+            frame = _with_version(frame)
         if chosen is not TableFormat.ICEBERG:
             writer = frame.write.format(chosen).mode("append")
-            writer.partitionBy(*partitioned_by).save(place)
+            writer.partitionBy(*partitioned_by or _partitions(chosen)).save(place)
             return
         new_table = _iceberg(frame, place, partitioned_by)
         if frame.sparkSession.catalog.tableExists(place):
             frame.writeTo(place).append()
         else:
             new_table.create()
+
+
+def _replace(frame: DataFrame, place: str, form: TableFormat) -> None:
+    with uncarried():
+        if form is TableFormat.ICEBERG:
+            _iceberg(frame, place, ()).createOrReplace()
+            return
+        writer = frame.write.format(form).mode("overwrite")
+        if form is TableFormat.DELTA:
+            writer.option("overwriteSchema", "true").save(place)
+            return
+        # Spark writes the new files of a partition elsewhere, and then exchanges its folder. It
+        # empties the folder of a whole table before it writes.
+        writer = writer.option("partitionOverwriteMode", "dynamic")
+        writer.partitionBy(*_partitions(form)).save(place)
+
+
+def _with_version(frame: DataFrame) -> DataFrame:
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    return frame.withColumn(VERSION_COLUMN, F.lit(FORMAT_VERSION))
+
+
+def _partitions(form: TableFormat) -> tuple[str, ...]:
+    """Parquet has one partition, which a replacement exchanges as a whole."""
+    return (VERSION_COLUMN,) if form is TableFormat.PARQUET else ()
+
+
+def _is_of_this_version(spark: SparkSession, place: str, form: TableFormat) -> bool:
+    """Whether a stage wrote the table; False if there is none, UsageError if it is another one."""
+    try:
+        before = read(spark, place, form)
+        with uncarried():
+            ours = VERSION_COLUMN in before.columns
+            versions = before.select(VERSION_COLUMN).distinct().collect() if ours else ()
+    except WhyscanError as error:
+        if is_absent(error):
+            return False
+        raise
+    hint = "name another place"
+    if not ours:
+        raise UsageError(f"{place} holds a table that whyscan did not write", hint=hint)
+    if other := {row[0] for row in versions} - {FORMAT_VERSION}:
+        found = ", ".join(map(str, sorted(other)))
+        raise UsageError(
+            f"{place} has format version {found}; this whyscan writes {FORMAT_VERSION}", hint=hint
+        )
+    return True
 
 
 def read(spark: SparkSession, place: str, form: str = "parquet") -> DataFrame:
