@@ -17,6 +17,7 @@ from msgspec.structs import astuple
 from spark.planning.plans_in_parts import in_parts
 from whyscan.spark.jobs import packed
 from whyscan.spark.planning import ANSWER, PartResult, Work, answer
+from whyscan.spark.versions import frame_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -89,7 +90,7 @@ def answer_all(spark, waiting: Sequence[Waiting]) -> None:
         for number, part in enumerate(one.parts)
     ]
     columns = [pa.array(column) for column in zip(*rows, strict=True)]
-    frame = spark.createDataFrame(pa.table(columns, ["asker", "work", "number", "part"]))
+    frame = frame_of(spark, pa.table(columns, ["asker", "work", "number", "part"]))
     results: list[list[PartResult]] = [[] for _ in waiting]
     for asker, *values_of_result in (
         frame.repartition(TASKS, "asker").mapInArrow(answering, SPELLED).collect()

@@ -18,6 +18,7 @@ from msgspec import Struct
 from whyscan.errors import CorruptFile
 from whyscan.spark.stages.workload.codecs import INFLATION, longest_line, most_whole, too_long
 from whyscan.spark.stages.workload.engine_documents import columns_of_entry
+from whyscan.spark.stages.workload.log_columns import engine_of, meanings, without_texts
 from whyscan.spark.stages.workload.parameters import arguments_of, filled, values_of
 from whyscan.spark.stages.workload.query import ActualScan, Query, Unparsed
 from whyscan.spark.stages.workload.sql_files import problem_of
@@ -25,115 +26,16 @@ from whyscan.tables import budget
 from whyscan.tables.sizes import show_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     from whyscan.spark.stages.workload.logs import QueryLogFile
 
-COLUMNS = {
-    "text": (
-        "query_text",
-        "statement_text",
-        "sql_text",
-        "query_sql_text",
-        "query_txt",
-        "sql_full_text",
-        "sql_text_info",
-        "query_string",
-        "raw_query",
-        "sql",
-        "statement",
-        "query",
-    ),
-    "times": (
-        "times",
-        "executions",
-        "execution_count",
-        "count_executions",
-        "num_executions",
-        "calls",
-        "runs",
-        "count",
-    ),
-    "bytes": (
-        "bytes_scanned",
-        "scanned_bytes",
-        "bytes_read",
-        "read_bytes",
-        "physical_input_bytes",
-        "data_scanned_in_bytes",
-        "s3_scanned_bytes",
-        "total_bytes_processed",
-        "bytes_processed",
-        "bytes",
-    ),
-    "when": (
-        "start_time",
-        "query_start_time",
-        "query_start_time_ms",
-        "started",
-        "started_at",
-        "submission_date_time",
-        "creation_time",
-        "create_time",
-        "created",
-        "created_at",
-        "event_time",
-        "timestamp",
-        "time",
-        "when",
-    ),
-    "dialect": ("dialect",),
-    "parameters": ("parameters", "params", "bind_params", "bind_parameters", "bind_variables"),
-    "arguments": ("execution_parameters",),
-    "user": (
-        "user_name",
-        "user_email",
-        "executed_by",
-        "executed_as_user_name",
-        "username",
-        "usename",
-        "user",
-        "principal",
-        "user_id",
-        "team",
-        "role_name",
-        "warehouse_name",
-        "work_group",
-    ),
-    "files": ("read_files", "read_files_count", "scanned_files", "partitions_scanned"),
-    "partitions": ("qualified_partitions",),
-    "files_total": ("total_files", "partitions_total"),
-    "files_pruned": ("pruned_files", "pruned_files_count"),
-    "catalog": ("catalog_name", "database_name"),
-    "schema": ("schema_name", "current_schema"),
-}
-"""The column names of each meaning, without regard to case and punctuation.
-
-If a log has several, the first name in the list wins: beside `query_text`, `query` is a number.
-"""
-
-_ENGINES = {
-    "snowflake": ("partitions_total", "credits_used_cloud_services", "warehouse_size"),
-    "redshift": ("redshift_version", "result_cache_hit", "lock_wait_time", "qualified_partitions"),
-    "postgres": ("shared_blks_hit", "shared_blks_read", "total_exec_time"),
-    "bigquery": ("total_slot_ms", "total_bytes_billed"),
-    "databricks": ("executed_by_user_id", "total_task_duration_ms"),
-    "clickhouse": ("initial_query_id",),
-}
-"""Columns that only the log of one engine has: they name the dialect of its texts."""
 _CUT_AT = {"redshift": 4_000, "snowflake": 100_000}
 """The most characters of a text that the history of an engine keeps."""
-_NO_TEXTS = {"externalquerytext": "it has no texts: join SYS_QUERY_HISTORY to it by query_id"}
-"""A column of a log that has no texts, and what to do."""
 _ZONE = re.compile(r"\s+(?=(?:[+-]\d\d:?\d\d|Z)$)")
-_NAMES = {
-    re.sub(r"[^a-z0-9]", "", name): (meaning, rank)
-    for meaning, names in COLUMNS.items()
-    for rank, name in enumerate(names)
-}
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _CSV_LINE = re.compile(rb"[^\n\r]*(?:\r\n|\n|\r)|[^\n\r]+")
 _DELIMITERS = ",;\t|"
@@ -151,31 +53,6 @@ class Row(Struct, frozen=True):
 
     origin: str
     values: Mapping[str, Any]
-
-
-def meanings(columns: Sequence[str]) -> dict[str, str]:
-    """The column of each meaning; if several columns fit, the one with the first name."""
-    best: dict[str, tuple[int, str]] = {}
-    for column in columns:
-        meaning_and_rank = _NAMES.get(_plain_name(column))
-        if meaning_and_rank is not None:
-            meaning, rank = meaning_and_rank
-            if meaning not in best or rank < best[meaning][0]:
-                best[meaning] = (rank, column)
-    return {meaning: column for meaning, (_, column) in best.items()}
-
-
-def _plain_name(column: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", column.lower())
-
-
-def engine_of(columns: Iterable[str]) -> dict[str, str]:
-    """The dialect of a log, as a value of its rows, if its columns show the engine."""
-    names = set(map(_plain_name, columns))
-    for dialect, marks in _ENGINES.items():
-        if names.intersection(map(_plain_name, marks)):
-            return {"dialect": dialect}
-    return {}
 
 
 def read_row(row: Row, dialect: str) -> Query | Unparsed:
@@ -315,7 +192,7 @@ def csv_rows(chunks: Iterable[bytes], origin: str) -> Iterator[Row | Unparsed]:
         columns = meanings(names)
         if "text" not in columns:
             rest = sum(map(bool, csv.reader(text, delimiter=delimiter)))
-            yield Unparsed(origin, header.strip(), _no_column(names), max(rest, 1))
+            yield Unparsed(origin, header.strip(), without_texts(names), max(rest, 1))
             return
         rows = csv.reader(text, delimiter=delimiter)
         engine = engine_of(names)
@@ -380,17 +257,6 @@ def _is_text(value: str) -> bool:
     return True
 
 
-def _no_column(names: Sequence[str]) -> str:
-    known = next((_NO_TEXTS[n] for n in map(_plain_name, names) if n in _NO_TEXTS), None)
-    if known is not None:
-        return known
-    shown = ", ".join(names[:10])
-    return (
-        f"no column of it is a query's text, which may be called {', '.join(COLUMNS['text'])}"
-        + (f"; its columns are {shown}" if shown else "")
-    )
-
-
 def parquet_rows(file: QueryLogFile) -> Iterator[Row | Unparsed]:
     """The rows of a Parquet file, read in batches."""
     import pyarrow as pa
@@ -407,7 +273,7 @@ def parquet_rows(file: QueryLogFile) -> Iterator[Row | Unparsed]:
         columns = meanings(names)
         if "text" not in columns:
             rows = max(opened.metadata.num_rows, 1)
-            yield Unparsed(file.name, "", _no_column(names), rows)
+            yield Unparsed(file.name, "", without_texts(names), rows)
             return
         # With dictionaries, a text that a million rows share is in memory once.
         texts = [name for name in columns.values() if _is_text_column(schema.field(name).type)]
@@ -498,6 +364,6 @@ def json_row(entry: Mapping[str, Any], origin: str) -> Row | Unparsed:
     values = columns_of_entry(entry)
     columns = meanings(list(values))
     if "text" not in columns:
-        return Unparsed(origin, "", _no_column(list(entry)))
+        return Unparsed(origin, "", without_texts(list(entry)))
     row_values = {meaning: values[column] for meaning, column in columns.items()}
     return Row(origin, engine_of(values) | row_values)

@@ -26,6 +26,7 @@ from whyscan.spark.stages.workload.codecs import (
 )
 from whyscan.spark.stages.workload.dbt_runs import is_dbt_document, read_dbt, run_of
 from whyscan.spark.stages.workload.engine_documents import listed_entries
+from whyscan.spark.stages.workload.log_columns import meanings
 from whyscan.spark.stages.workload.logs import DBT_FILES, find_logs, is_rolling
 from whyscan.spark.stages.workload.query import (
     Query,
@@ -39,7 +40,6 @@ from whyscan.spark.stages.workload.query_logs import (
     Row,
     csv_rows,
     json_row,
-    meanings,
     parquet_rows,
     read_row,
 )
