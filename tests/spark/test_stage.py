@@ -79,7 +79,7 @@ def test_other_tools_read_what_spark_wrote(spark, tmp_path):
 
 
 @pytest.mark.parametrize("form", ["parquet", "delta", "iceberg"])
-def test_a_table_of_somebody_else_or_of_another_version_is_not_written_to(spark, tmp_path, form):
+def test_a_table_of_another_program_or_of_another_version_is_not_written_to(spark, tmp_path, form):
     other, newer = place_of(form, tmp_path, "other"), place_of(form, tmp_path, "newer")
     frame = spark.range(1).toDF("n")
     later = frame.selectExpr("n", "2 AS format_version")

@@ -128,9 +128,9 @@ def _is_of_this_version(spark: SparkSession, place: str, form: TableFormat) -> b
     if not ours:
         raise UsageError(f"{place} holds a table that whyscan did not write", hint=hint)
     if other := {row[0] for row in versions} - {FORMAT_VERSION}:
-        found = ", ".join(map(str, sorted(other)))
+        written = ", ".join(map(str, sorted(other)))
         raise UsageError(
-            f"{place} has format version {found}; this whyscan writes {FORMAT_VERSION}", hint=hint
+            f"{place} has format version {written}; this whyscan writes {FORMAT_VERSION}", hint=hint
         )
     return True
 

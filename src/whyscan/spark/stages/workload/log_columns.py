@@ -138,9 +138,9 @@ def engine_of(columns: Iterable[str]) -> dict[str, str]:
 
 def without_texts(names: Sequence[str]) -> str:
     """Why a log with these columns has no queries."""
-    known = next((_NO_TEXTS[n] for n in map(_plain_name, names) if n in _NO_TEXTS), None)
-    if known is not None:
-        return known
+    advice = next((_NO_TEXTS[n] for n in map(_plain_name, names) if n in _NO_TEXTS), None)
+    if advice is not None:
+        return advice
     shown = ", ".join(names[:10])
     return (
         f"no column of it is a query's text, which may be called {', '.join(COLUMNS['text'])}"
