@@ -105,6 +105,30 @@ def spark_errors_as(kind: type[WhyscanError]) -> Iterator[None]:
 
 
 @contextmanager
+def described(spark: SparkSession, stage: str, text: str) -> Iterator[None]:
+    """Name the jobs of a block in Spark's UI: the group is `whyscan STAGE`, `text` the description.
+
+    The user's own group and description are restored. Spark Connect cannot name jobs.
+    """
+    from pyspark.errors import PySparkException
+
+    try:
+        context = spark.sparkContext
+    except PySparkException:
+        yield
+        return
+    keys = ("spark.jobGroup.id", "spark.job.description")
+    before = [context.getLocalProperty(key) for key in keys]
+    for key, value in zip(keys, (f"whyscan {stage}", text), strict=True):
+        context.setLocalProperty(key, value)
+    try:
+        yield
+    finally:
+        for key, earlier in zip(keys, before, strict=True):
+            context.setLocalProperty(key, earlier)  # type: ignore[arg-type] - None removes it
+
+
+@contextmanager
 def with_settings(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
     """Change settings of the session during a block, and restore the user's settings after it."""
     before = {key: spark.conf.get(key, None) for key in settings}

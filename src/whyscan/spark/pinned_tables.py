@@ -8,6 +8,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -20,15 +21,17 @@ from whyscan.spark.errors import from_text, to_text
 from whyscan.spark.jobs import packed
 from whyscan.tables import open_snapshot
 from whyscan.tables.cached_snapshot import with_cache
+from whyscan.tables.parts import FILES_EACH, parts
 from whyscan.tables.storage.connections import portable_options
 from whyscan.tables.storage.refusals import refusals
 from whyscan.tables.time_travel import Travel, moment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from whyscan.spark.tables import NamedTable
     from whyscan.statements.sql.time_travel import WrittenVersion
+    from whyscan.tables.cached_snapshot import CachedSnapshot
     from whyscan.tables.inventory.opening import Inventory
     from whyscan.tables.snapshot import Snapshot
     from whyscan.tree.nodes import Column
@@ -46,7 +49,8 @@ class Pinned(Struct, frozen=True):
     `declared` is True if the user named the table, False if it is only named in a query. A Delta
     table is fixed by its `version`. Else `snapshot` is the pickled snapshot of the driver: the
     schema of an Iceberg table may be newer than its last snapshot, files have no version, and a
-    table of an inventory is opened without the table.
+    table of an inventory is opened without the table. `slices` are the pickled parts of a table
+    that is too large for one task, empty for every other table.
     """
 
     name: str
@@ -57,6 +61,7 @@ class Pinned(Struct, frozen=True):
     snapshot: bytes | None = None
     error: str | None = None
     declared: bool = True
+    slices: tuple[bytes, ...] = ()
 
     def __repr__(self) -> str:
         """Without the options: some of them are secrets."""
@@ -84,26 +89,56 @@ class Pinned(Struct, frozen=True):
         return self.uri, self.version, self.snapshot, self.error, packed(dict(self.options))
 
 
-def pin(source: NamedTable, types: Mapping[str, str] = MappingProxyType({})) -> Pinned:
-    """Fix a table at its newest snapshot.
+def pin(
+    source: NamedTable,
+    types: Mapping[str, str] = MappingProxyType({}),
+    *,
+    files_each: int = FILES_EACH,
+) -> Pinned:
+    """Fix a table at its newest snapshot, and divide it into slices of about `files_each` files.
 
-    Only the metadata that opening needs is read. `types` are types of Hive partition columns;
-    the types of the other partition columns are inferred.
+    Only the metadata that opening and dividing need is read. `types` are types of Hive partition
+    columns; the types of the other partition columns are inferred.
     """
     try:
         snapshot = open_snapshot([source.uri], types, source.options, fetched_whole=0)
+        slices = _slices(snapshot, files_each)
     except WhyscanError as error:
         return Pinned(source.name, source.uri, dict(source.options), error=to_text(error))
     kept = None if snapshot.format == "delta" else packed(snapshot)
     # Absolute address and full options: executors have another folder and another environment.
     options = portable_options(snapshot.uri, source.options)
-    return Pinned(source.name, snapshot.uri, options, snapshot.format, snapshot.version, kept)
+    return Pinned(
+        source.name,
+        snapshot.uri,
+        options,
+        snapshot.format,
+        snapshot.version,
+        kept,
+        slices=slices,
+    )
+
+
+def _slices(snapshot: Snapshot, files_each: int) -> tuple[bytes, ...]:
+    """The pickled parts of a snapshot; empty if it is one part, or cannot be divided."""
+    try:
+        divided = parts(snapshot, files_each)
+    except WhyscanError:
+        return ()  # The queries that name the table have that error.
+    return tuple(map(packed, divided)) if len(divided) > 1 else ()
 
 
 def pin_inventory(
-    inventory: Inventory, options: Mapping[str, Any], names: Iterable[str]
+    inventory: Inventory,
+    options: Mapping[str, Any],
+    names: Iterable[str],
+    *,
+    files_each: int = FILES_EACH,
 ) -> tuple[Pinned, ...]:
-    """The tables of an inventory at the snapshots that it has; the tables are not touched."""
+    """The tables of an inventory at the snapshots that it has; the tables are not touched.
+
+    They are divided into slices of about `files_each` files.
+    """
 
     def pinned(name: str) -> Pinned:
         row = inventory.tables[name]
@@ -111,19 +146,33 @@ def pin_inventory(
             snapshot = inventory.open(name)
         except WhyscanError as error:
             return Pinned(name, row.uri, dict(options), error=to_text(error))
-        kept = packed(snapshot)
-        return Pinned(name, row.uri, dict(options), snapshot.format, snapshot.version, kept)
+        return Pinned(
+            name,
+            row.uri,
+            dict(options),
+            snapshot.format,
+            snapshot.version,
+            packed(snapshot),
+            slices=_slices(snapshot, files_each),
+        )
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         return tuple(pool.map(pinned, names))
 
 
 def pin_all(
-    sources: Iterable[NamedTable], types: Mapping[str, Mapping[str, str]] = MappingProxyType({})
+    sources: Iterable[NamedTable],
+    types: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+    *,
+    files_each: int = FILES_EACH,
 ) -> tuple[Pinned, ...]:
     """Fix each table, several at once, as most time is waiting. `types` has the tables' names."""
+
+    def pinned(source: NamedTable) -> Pinned:
+        return pin(source, types.get(source.name, {}), files_each=files_each)
+
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        return tuple(pool.map(lambda source: pin(source, types.get(source.name, {})), sources))
+        return tuple(pool.map(pinned, sources))
 
 
 def column_types(pinned: Iterable[Pinned]) -> dict[str, dict[str, str]]:
@@ -171,7 +220,7 @@ class Tables(Mapping[str, "Snapshot"]):
         pinned = self._pinned[name]
         self.requested[name] = None
         try:
-            return _cached(pinned, self._texts)
+            return cached(pinned, partial(_condition_columns, texts=self._texts))
         except WhyscanError as error:
             self.failed[name] = error
             raise
@@ -208,19 +257,24 @@ class Tables(Mapping[str, "Snapshot"]):
         return self._pinned[name].uri if name in self._pinned else name
 
 
-_open: OrderedDict[tuple[object, ...], Snapshot] = OrderedDict()
+_open: OrderedDict[tuple[object, ...], CachedSnapshot] = OrderedDict()
 _lock = Lock()
 
 
-def _cached(pinned: Pinned, texts: Sequence[str]) -> Snapshot:
-    """An open table from the cache of this process, with the metadata that earlier tasks read."""
+def cached(
+    pinned: Pinned, expected_columns: Callable[[Snapshot], Sequence[Column]]
+) -> CachedSnapshot:
+    """An open table from the cache of this process, with the metadata that earlier tasks read.
+
+    A table that is not in the cache is opened; `expected_columns` are those that queries will name.
+    """
     identity = pinned.identity
     with _lock:
         if identity in _open:
             _open.move_to_end(identity)
             return _open[identity]
         opened = pinned.opened()
-        snapshot = _open[identity] = with_cache(opened, _condition_columns(opened, texts))
+        snapshot = _open[identity] = with_cache(opened, expected_columns(opened))
         while len(_open) > MOST_OPEN_TABLES:
             _open.popitem(last=False)
         return snapshot

@@ -42,7 +42,7 @@ from whyscan.tree.nodes import Predicate  # noqa: TC001 - `help` resolves the ty
 from whyscan.tree.zones import Zone, zone
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pyspark.sql import SparkSession
 
@@ -115,7 +115,7 @@ class DistributedPlan(Struct, frozen=True, eq=False, dict=True):
     @lazy
     def summary(self) -> ScanPlanSummary:
         """The counts of every level, summed over the parts."""
-        return reduce(add, self.each(_summary))
+        return reduce(add, self.each(summary_of))
 
     @property
     def files(self) -> tuple[FileScan, ...]:
@@ -271,7 +271,7 @@ class Work(Struct, frozen=True):
     predicate: Predicate
     options: Options
     question: Callable[..., Any]
-    arguments: Sequence[Any] | None
+    arguments: Sequence[Any] | Mapping[int, Any] | None
 
 
 class PartResult(Struct, frozen=True):
@@ -350,7 +350,8 @@ def _keep(key: bytes, planned_part: _PlannedPart) -> None:
         total -= _CACHE.pop(other).bytes
 
 
-def _summary(plan: ScanPlan) -> ScanPlanSummary:
+def summary_of(plan: ScanPlan) -> ScanPlanSummary:
+    """The counts of one part."""
     return plan.summary
 
 

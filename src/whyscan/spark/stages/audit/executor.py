@@ -15,7 +15,8 @@ from whyscan.spark.jobs import work_of_task
 from whyscan.spark.pinned_tables import MissingTable, Tables
 from whyscan.spark.stages.audit.lines import table_lines
 from whyscan.spark.stages.audit.report import AuditedScan
-from whyscan.statements.explain import explain_statement
+from whyscan.statements.explain import ExplainOptions, explain_statement
+from whyscan.statements.planners import IN_PROCESS_PLANNER
 from whyscan.statements.scans import bind_statement, placed_scans, predicate_of
 from whyscan.statements.sql.table_names import Catalogue
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from whyscan.planning.plan.scan_plan import Options
     from whyscan.spark.jobs import Batches, Task
+    from whyscan.statements.planners import Planner
 
 SCHEMA = pa.schema([("outcome", pa.binary())])
 
@@ -67,16 +69,24 @@ def explaining(terms: Terms) -> Task:
     def explained(batches: Batches) -> Iterator[pa.RecordBatch]:
         for tables, queries in work_of_task(batches):
             opened_tables = Tables(tables, [query.text for query in queries])
-            outcomes = [msgpack.encode(_outcome(query, opened_tables, terms)) for query in queries]
+            outcomes = [
+                msgpack.encode(query_outcome(query, opened_tables, terms)) for query in queries
+            ]
             yield pa.RecordBatch.from_arrays([pa.array(outcomes, pa.binary())], schema=SCHEMA)
 
     return explained
 
 
-def _outcome(query: NumberedQuery, tables: Tables, terms: Terms) -> QueryOutcome:
+def query_outcome(
+    query: NumberedQuery,
+    tables: Tables,
+    terms: Terms,
+    planner: Planner = IN_PROCESS_PLANNER,
+) -> QueryOutcome:
+    """Explain a query; an error is an outcome, too."""
     tables.forget()
     try:
-        return _explained(query, tables, terms)
+        return _explained(query, tables, terms, planner)
     except MissingTable as missing:
         return QueryOutcome(query.number, missing=missing.name)
     except WhyscanError as error:
@@ -95,10 +105,14 @@ def _outcome(query: NumberedQuery, tables: Tables, terms: Terms) -> QueryOutcome
         return QueryOutcome(query.number, unbound=why)
 
 
-def _explained(query: NumberedQuery, tables: Tables, terms: Terms) -> QueryOutcome:
+def _explained(
+    query: NumberedQuery, tables: Tables, terms: Terms, planner: Planner
+) -> QueryOutcome:
     session = Session(query.dialect, terms.timezone)
     catalogue = Catalogue(tables, tables.opened, within=query.within)
-    report = explain_statement(query.text, catalogue, session, terms.options)
+    report = explain_statement(
+        query.text, catalogue, session, terms.options, ExplainOptions(planner=planner)
+    )
     return QueryOutcome(
         query.number,
         report.operation,

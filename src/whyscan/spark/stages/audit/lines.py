@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+from msgspec import Struct
 
 from whyscan.planning.plan.planner import plus, total
 from whyscan.reports.findings import Code
@@ -35,10 +37,44 @@ def table_lines(report: StatementReport) -> tuple[AuditedScan, ...]:
     return tuple(map(_line, report.scans))
 
 
+class PlanBytes(Struct, frozen=True):
+    """What the audit asks of each part of a plan; the bytes of all parts are the sum.
+
+    `limited` is True if a LIMIT left files out. `pruned_groups` are the bytes of the pruned row
+    groups in kept files; None if unknown.
+    """
+
+    limited: bool
+    pruned_groups: int | None
+
+    @classmethod
+    def of(cls, plan: ScanPlan) -> PlanBytes:
+        """Count one part."""
+        evidence = plan.counted
+        limited, level = evidence.limit is not None, evidence.row_group_level
+        if level is None:
+            return cls(limited, 0)
+        is_pruned = evidence.judgement.kept[level.listed.owners.to_numpy()] & ~level.verdicts.kept
+        return cls(limited, total(level.listed.bytes.filter(pa.array(is_pruned))))
+
+    def __add__(self, other: PlanBytes) -> PlanBytes:
+        return PlanBytes(
+            self.limited or other.limited, plus(self.pruned_groups, other.pruned_groups)
+        )
+
+
+_ANSWERED = PlanBytes(limited=False, pruned_groups=None)
+"""Nothing is asked of a scan that metadata answers."""
+
+
 def _line(scan: ScanReport) -> AuditedScan:
     report = scan.report
     kept = scan.reading.bytes_kept
-    needed = None if kept is None else min([kept, *_sufficient_bytes(scan, kept)])
+    counted = _ANSWERED if scan.answer is not None else reduce(add, scan.plan.each(PlanBytes.of))
+    read = needed = None
+    if kept is not None:
+        read = _maximum([kept, *_read_without_rewrite(scan, counted)])
+        needed = min([kept, *_sufficient_bytes(scan, counted, kept)])
     return AuditedScan(
         name=scan.name,
         alias=scan.alias,
@@ -55,9 +91,9 @@ def _line(scan: ScanReport) -> AuditedScan:
         work=_work(report.conjuncts),
         answer=scan.answer,
         bytes_kept=kept,
-        bytes_read=None if kept is None else _maximum([kept, *_read_without_rewrite(scan)]),
+        bytes_read=read,
         bytes_needed=needed,
-        layout_bytes=None if needed is None else _layout_bytes(scan, needed),
+        layout_bytes=None if needed is None else _layout_bytes(scan, counted, needed),
         rewrite=_rewrite(report.findings),
     )
 
@@ -73,28 +109,27 @@ def _maximum(amounts: list[int | None]) -> int | None:
     return max(numbers) if len(numbers) == len(amounts) else None
 
 
-def _read_without_rewrite(scan: ScanReport) -> Iterator[int | None]:
+def _read_without_rewrite(scan: ScanReport, counted: PlanBytes) -> Iterator[int | None]:
     """The bytes that engines read which do not see through a condition, one per finding."""
     plan = scan.plan
-    if scan.answer is not None or _is_limited(scan):
+    if scan.answer is not None or counted.limited:
         return
     removed = 0 if scan.rewrite is None else scan.rewrite.removed.bytes
     for effect in _effects(scan.report.findings):
         before = effect.bytes_before
         if before is None and effect.before == plan.summary.files_total:
             # Closed manifests: the plan's numbers do not include the files that they list.
-            before = total(plan.snapshot.files((), plan.zone).bytes)
+            before = reduce(plus, plan.each(_bytes_of_all_files))
         yield None if before is None or removed is None else before - removed
 
 
-def _sufficient_bytes(scan: ScanReport, kept: int) -> Iterator[int]:
+def _sufficient_bytes(scan: ScanReport, counted: PlanBytes, kept: int) -> Iterator[int]:
     """The bytes that are proven to be enough: by row groups, by joins, by proven rewrites."""
     if scan.answer is not None:
         return
-    spared = reduce(plus, scan.plan.each(_pruned_group_bytes))
-    if spared is not None:
-        yield kept - spared
-    if _is_limited(scan) or scan.rewrite is not None:
+    if counted.pruned_groups is not None:
+        yield kept - counted.pruned_groups
+    if counted.limited or scan.rewrite is not None:
         return
     if scan.dynamic is not None and scan.dynamic.bounded is not None:
         bounded = scan.dynamic.bounded.bytes
@@ -105,12 +140,12 @@ def _sufficient_bytes(scan: ScanReport, kept: int) -> Iterator[int]:
             yield effect.bytes_after
 
 
-def _layout_bytes(scan: ScanReport, needed: int) -> int:
+def _layout_bytes(scan: ScanReport, counted: PlanBytes, needed: int) -> int:
     """An upper estimate of the needed bytes that a sorted table would not read.
 
     It assumes that values lie evenly between the bounds of a file, as WIDE_BOUNDS does.
     """
-    if scan.answer is not None or _is_limited(scan):
+    if scan.answer is not None or counted.limited:
         return 0
     for finding in scan.report.findings:
         if finding.code is Code.WIDE_BOUNDS:
@@ -119,23 +154,9 @@ def _layout_bytes(scan: ScanReport, needed: int) -> int:
     return 0
 
 
-def _is_limited(scan: ScanReport) -> bool:
-    """A LIMIT left files out."""
-    return any(scan.plan.each(_has_limit))
-
-
-def _has_limit(plan: ScanPlan) -> bool:
-    return plan.counted.limit is not None
-
-
-def _pruned_group_bytes(plan: ScanPlan) -> int | None:
-    """The bytes of pruned row groups in kept files; None if unknown."""
-    evidence = plan.counted
-    level = evidence.row_group_level
-    if level is None:
-        return 0
-    is_pruned = evidence.judgement.kept[level.listed.owners.to_numpy()] & ~level.verdicts.kept
-    return total(level.listed.bytes.filter(pa.array(is_pruned)))
+def _bytes_of_all_files(plan: ScanPlan) -> int | None:
+    """The bytes of all live files of a part; None if unknown."""
+    return total(plan.snapshot.files((), plan.zone).bytes)
 
 
 def _effects(findings: Iterable[Finding]) -> Iterator[Effect]:

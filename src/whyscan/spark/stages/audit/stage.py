@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from whyscan.planning.plan.request import options_of
 from whyscan.reports.words import counted
-from whyscan.spark.jobs import TASKS_A_CORE, mapped, ran, work_frame
+from whyscan.spark.jobs import TASKS_A_CORE, described, mapped, ran, work_frame
 from whyscan.spark.pinned_tables import pin_all
 from whyscan.spark.sessions import cores
 from whyscan.spark.stages.audit.executor import (
@@ -29,9 +29,11 @@ from whyscan.spark.stages.audit.executor import (
     explaining,
 )
 from whyscan.spark.stages.audit.report import Audit, AuditRun
+from whyscan.spark.stages.audit.rounds import explained_in_rounds
 from whyscan.spark.stages.audit.totals import query_lines, table_totals
 from whyscan.spark.stages.workload.query import Unparsed
 from whyscan.spark.tables import NamedTable, canonical_uri
+from whyscan.tables.parts import FILES_EACH
 from whyscan.terms import PlanTerms
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from whyscan.spark.pinned_tables import Pinned
+    from whyscan.spark.stages.audit.rounds import Bundle
     from whyscan.spark.stages.workload.query import Query, Workload
 
 QUERIES_A_TASK = 20
@@ -54,13 +57,17 @@ THRESHOLD = 0.1
 
 
 class AuditOptions(Struct, frozen=True):
-    """How queries are read and planned; the defaults are those of a single explanation."""
+    """How queries are read and planned; the defaults are those of a single explanation.
+
+    A table that a query names and that is not listed is divided into slices of `files_each` files.
+    """
 
     timezone: str = "UTC"
     depth: str = "auto"
     full: bool = False
     assume_no_nan: bool = False
     threshold: float = THRESHOLD
+    files_each: int = FILES_EACH
 
     @property
     def terms(self) -> Terms:
@@ -83,7 +90,8 @@ def explain_workload(
     `progress` is called with a text before each step.
     """
     started, at = perf_counter(), datetime.now(UTC)
-    rounds = _ExplainRounds(spark, workload.queries, tables, progress or (lambda _: None))
+    say = progress or (lambda _: None)
+    rounds = _ExplainRounds(spark, workload.queries, tables, say, options.files_each)
     outcomes = rounds.run(options.terms)
     unparsed = (*workload.unparsed, *_unbound(workload.queries, outcomes))
     queries = query_lines(workload.queries, outcomes, rounds.tables.values())
@@ -117,6 +125,7 @@ class _ExplainRounds:
         queries: Sequence[Query],
         tables: Iterable[Pinned],
         say: Callable[[str], None],
+        files_each: int,
     ) -> None:
         self._spark = spark
         self._queries = [
@@ -126,6 +135,7 @@ class _ExplainRounds:
         self.tables = {table.name: table for table in tables}
         self._options = next((table.options for table in self.tables.values()), {})
         self._say = say
+        self._files_each = files_each
 
     def run(self, terms: Terms) -> dict[int, QueryOutcome]:
         outcomes: dict[int, QueryOutcome] = {}
@@ -162,16 +172,35 @@ class _ExplainRounds:
         ]
         if new_tables:
             self._say(f"opening {counted(len(new_tables), 'table')} that queries name")
-        self.tables |= {table.name: replace(table, declared=False) for table in pin_all(new_tables)}
+        pinned = pin_all(new_tables, files_each=self._files_each)
+        self.tables |= {table.name: replace(table, declared=False) for table in pinned}
 
     def _explained(
         self, queries: Sequence[NumberedQuery], extra_names: Mapping[int, set[str]], terms: Terms
     ) -> list[QueryOutcome]:
+        """The outcomes: those of queries that name a table with slices come in rounds."""
+        named = _tables_of_queries(queries, self.tables, extra_names)
+        sliced = {name for name, table in self.tables.items() if table.slices}
+        whole = [query for query in queries if sliced.isdisjoint(named[query.number])]
+        in_slices = [query for query in queries if not sliced.isdisjoint(named[query.number])]
         most = cores(self._spark) * TASKS_A_CORE
-        work = list(_bundles(queries, self.tables, extra_names, most))
-        self._say(f"explaining {_queries(len(queries))} in {counted(len(work), 'task')}")
-        frame = mapped(work_frame(self._spark, work), explaining(terms), SCHEMA)
-        rows = ran(frame.collect)
+        outcomes = []
+        if whole:
+            outcomes += self._explained_whole(
+                list(_bundles(whole, self.tables, named, most)), terms
+            )
+        if in_slices:
+            bundles = list(_bundles(in_slices, self.tables, named, most))
+            outcomes += explained_in_rounds(self._spark, bundles, terms, self._say)
+        return outcomes
+
+    def _explained_whole(self, bundles: Sequence[Bundle], terms: Terms) -> list[QueryOutcome]:
+        count = sum(len(queries) for _, queries in bundles)
+        text = f"explaining {_queries(count)} in {counted(len(bundles), 'task')}"
+        self._say(text)
+        frame = mapped(work_frame(self._spark, bundles), explaining(terms), SCHEMA)
+        with described(self._spark, "audit", text):
+            rows = ran(frame.collect)
         decoder = msgpack.Decoder(QueryOutcome)
         return [decoder.decode(bytes(row["outcome"])) for row in rows]
 
@@ -180,24 +209,32 @@ def _queries(number: int) -> str:
     return "1 query" if number == 1 else f"{number:,} queries"
 
 
-def _bundles(
+def _tables_of_queries(
     queries: Sequence[NumberedQuery],
     tables: Mapping[str, Pinned],
     extra_names: Mapping[int, set[str]],
-    at_most: int,
-) -> Iterator[tuple[tuple[Pinned, ...], tuple[NumberedQuery, ...]]]:
-    """The tables and queries of each task: few tasks, each with queries on few tables."""
+) -> dict[int, set[str]]:
+    """By the number of each query the names of the tables that it may name."""
     words = {name: set(_WORD.findall(name.rpartition(".")[2].lower())) for name in tables}
-    names_of = {
+    return {
         query.number: _named_tables(query.text, words) | extra_names.get(query.number, set())
         for query in queries
     }
-    ordered = sorted(queries, key=lambda query: (sorted(names_of[query.number]), query.number))
+
+
+def _bundles(
+    queries: Sequence[NumberedQuery],
+    tables: Mapping[str, Pinned],
+    named: Mapping[int, set[str]],
+    at_most: int,
+) -> Iterator[Bundle]:
+    """The tables and queries of each task: few tasks, each with queries on few tables."""
+    ordered = sorted(queries, key=lambda query: (sorted(named[query.number]), query.number))
     tasks = max(1, min(at_most, len(ordered) // QUERIES_A_TASK))
     size = -(-len(ordered) // tasks)
     for begin in range(0, len(ordered), size):
         chosen = ordered[begin : begin + size]
-        names = sorted(set().union(*(names_of[query.number] for query in chosen)))
+        names = sorted(set().union(*(named[query.number] for query in chosen)))
         yield tuple(tables[name] for name in names), tuple(chosen)
 
 

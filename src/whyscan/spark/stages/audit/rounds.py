@@ -1,0 +1,149 @@
+"""What the driver does for queries on a large table: it starts rounds until all are explained.
+
+The driver has the names of the tables, the pickled slices and the outcomes. Questions and answers
+go from executor to executor.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from msgspec import msgpack
+from msgspec.structs import replace
+
+from whyscan.reports.words import counted
+from whyscan.spark.errors import uncarried
+from whyscan.spark.jobs import TASKS_A_CORE, described, mapped, packed, ran
+from whyscan.spark.sessions import cores
+from whyscan.spark.stages.audit.executor import NumberedQuery, QueryOutcome
+from whyscan.spark.stages.audit.slices import (
+    MESSAGES,
+    NO_QUERY,
+    OUTCOME,
+    QUERY,
+    QUESTION,
+    TABLES,
+    Message,
+    SlicedTables,
+    answering,
+    explaining_in_rounds,
+    message_batch,
+    outcome_of,
+    slice_message,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from whyscan.spark.pinned_tables import Pinned
+    from whyscan.spark.stages.audit.executor import Terms
+
+    Bundle = tuple[tuple[Pinned, ...], tuple[NumberedQuery, ...]]
+
+MOST_ROUNDS = 100
+"""A query of one scan takes three to six rounds; each join adds some."""
+
+
+class SliceNumbers:
+    """The numbers of the tables with slices, and the task of each slice.
+
+    Slices go to the tasks in turn: each task has as many of them as the others, of all tables.
+    """
+
+    def __init__(self, tables: Iterable[Pinned], most_tasks: int) -> None:
+        self._numbers: dict[tuple[object, ...], int] = {}
+        self._slices: dict[int, tuple[bytes, ...]] = {}
+        for table in tables:
+            number = self._numbers.setdefault(_identity(table), len(self._numbers))
+            self._slices[number] = table.slices
+        total = sum(map(len, self._slices.values()))
+        self.tasks = max(1, min(total, most_tasks))
+        self._places: dict[int, tuple[int, ...]] = {}
+        first = 0
+        for number, slices in self._slices.items():
+            self._places[number] = tuple((first + at) % self.tasks for at in range(len(slices)))
+            first += len(slices)
+
+    def messages(self) -> Iterator[Message]:
+        """Each slice, for its task."""
+        for number, slices in self._slices.items():
+            for part, contents in enumerate(slices):
+                yield slice_message(self._places[number][part], number, part, contents)
+
+    def of(self, tables: Sequence[Pinned]) -> SlicedTables:
+        """What the task that explains queries on these tables knows of them."""
+        numbers = {t.name: self._numbers[_identity(t)] for t in tables if t.slices}
+        places = {number: self._places[number] for number in numbers.values()}
+        return SlicedTables(tuple(replace(t, slices=()) for t in tables), numbers, places)
+
+    def __len__(self) -> int:
+        """The number of slices."""
+        return sum(map(len, self._slices.values()))
+
+
+def _identity(table: Pinned) -> tuple[object, ...]:
+    return table.uri, table.version, table.snapshot
+
+
+def explained_in_rounds(
+    spark: SparkSession,
+    bundles: Sequence[Bundle],
+    terms: Terms,
+    say: Callable[[str], None],
+) -> list[QueryOutcome]:
+    """The outcomes of queries; each bundle has queries and the tables that they may name."""
+    sliced = {table.name: table for tables, _ in bundles for table in tables if table.slices}
+    numbers = SliceNumbers(sliced.values(), cores(spark) * TASKS_A_CORE)
+    slices = _frame(spark, numbers.messages())
+    waiting = {query.number for _, queries in bundles for query in queries}
+    outcomes: list[QueryOutcome] = []
+    answers: list[DataFrame] = []
+    kept: list[DataFrame] = []
+    try:
+        for number in range(1, MOST_ROUNDS + 1):
+            text = f"round {number}: {counted(len(waiting), 'query')} on {len(numbers):,} slices"
+            say(text)
+            rows = _frame(spark, asking(bundles, numbers, waiting))
+            for frame in answers:
+                rows = rows.unionAll(frame)
+            rows = rows.repartition(len(bundles), "place")
+            rows = rows.sortWithinPartitions("place", "query", "kind")
+            explained = mapped(rows, explaining_in_rounds(terms), MESSAGES).persist()
+            kept.append(explained)
+            finished = explained.where(explained.kind == OUTCOME).select("value")
+            with described(spark, "audit", text):
+                results = [outcome_of(row["value"]) for row in ran(finished.collect)]
+            outcomes += results
+            waiting -= {outcome.number for outcome in results}
+            if not waiting:
+                return outcomes
+            questions = explained.where(explained.kind == QUESTION)
+            asked = slices.unionAll(questions).repartition(numbers.tasks, "place")
+            answers.append(mapped(asked, answering(), MESSAGES).persist())
+            kept.append(answers[-1])
+    finally:
+        with uncarried():
+            for frame in kept:
+                frame.unpersist()
+    why = f"whyscan itself failed: it asks for more than {MOST_ROUNDS} rounds"
+    return [*outcomes, *(QueryOutcome(number, unbound=why) for number in sorted(waiting))]
+
+
+def asking(
+    bundles: Sequence[Bundle], numbers: SliceNumbers, waiting: set[int]
+) -> Iterator[Message]:
+    """The tables of each bundle, and its queries that are not finished."""
+    for place, (tables, queries) in enumerate(bundles):
+        left = [query for query in queries if query.number in waiting]
+        if left:
+            yield Message(place, NO_QUERY, TABLES, value=packed(numbers.of(tables)))
+        for query in left:
+            yield Message(place, query.number, QUERY, value=msgpack.encode(query))
+
+
+def _frame(spark: SparkSession, messages: Iterable[Message]) -> DataFrame:
+    with uncarried():
+        return spark.createDataFrame(pa.Table.from_batches([message_batch(list(messages))]))
