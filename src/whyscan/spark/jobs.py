@@ -11,6 +11,9 @@ from __future__ import annotations
 
 import pickle
 from contextlib import contextmanager
+from functools import cache
+from itertools import count
+from struct import pack
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
@@ -36,6 +39,7 @@ TASKS_A_CORE = 4
 """Several tasks per core: a core that is done early takes another one."""
 ATTEMPTS = 3
 _WORK = "work"
+_SEED_OF_SPARK = 42
 
 
 def packed(work: object) -> bytes:
@@ -88,6 +92,28 @@ def ran(job: Callable[[], T]) -> T:
         return job()
 
 
+@cache
+def evenly_hashed(tasks: int) -> tuple[int, ...]:
+    """So many integers that `repartition(tasks, column)` of Spark sends each to another task."""
+    import mmh3
+
+    chosen: dict[int, int] = {}
+    for number in count():
+        if len(chosen) == tasks:
+            return tuple(chosen[task] for task in range(tasks))
+        chosen.setdefault(mmh3.hash(pack("<i", number), _SEED_OF_SPARK) % tasks, number)
+    raise AssertionError
+
+
+def arrow_rows(frame: DataFrame) -> pa.Table:
+    """The rows of a frame on the driver, without a Python object for each value."""
+    if hasattr(frame, "toArrow"):
+        return ran(frame.toArrow)
+    names = frame.columns
+    rows = ran(frame.collect)  # Spark 3.5 has no toArrow.
+    return pa.table({name: [row[name] for row in rows] for name in names})
+
+
 @contextmanager
 def spark_errors_as(kind: type[WhyscanError]) -> Iterator[None]:
     """Around a call of Spark: an error of Spark is raised as `kind`, with its message in a line."""
@@ -125,7 +151,7 @@ def described(spark: SparkSession, stage: str, text: str) -> Iterator[None]:
         yield
     finally:
         for key, earlier in zip(keys, before, strict=True):
-            context.setLocalProperty(key, earlier)  # type: ignore[arg-type] - None removes it
+            context.setLocalProperty(key, earlier)  # type: ignore[arg-type]  # None removes it
 
 
 @contextmanager

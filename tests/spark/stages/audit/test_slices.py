@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import pickle
-from itertools import chain
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 from msgspec import to_builtins
+from msgspec.structs import replace
 
 from spark.stages.audit.lake import write_delta, write_hive, write_iceberg
-from whyscan.spark.pinned_tables import Tables, pin
+from whyscan.spark.jobs import evenly_hashed
+from whyscan.spark.pinned_tables import Tables, pin, pin_all, pin_inventory
 from whyscan.spark.stages.audit.executor import NumberedQuery, query_outcome
 from whyscan.spark.stages.audit.rounds import SliceNumbers, asking
 from whyscan.spark.stages.audit.slices import (
@@ -22,8 +24,12 @@ from whyscan.spark.stages.audit.slices import (
     messages_of,
     outcome_of,
 )
-from whyscan.spark.stages.audit.stage import AuditOptions
+from whyscan.spark.stages.audit.stage import AuditOptions, explain_workload
+from whyscan.spark.stages.inventory.reading import InventoryDepth
+from whyscan.spark.stages.inventory.run import write_inventory
+from whyscan.spark.stages.workload.query import Query, Workload
 from whyscan.spark.tables import NamedTable
+from whyscan.tables.inventory.opening import open_inventory
 
 if TYPE_CHECKING:
     from whyscan.spark.stages.audit.slices import Message
@@ -74,9 +80,10 @@ def explained(texts, tables, tasks):
         written = through(explaining_in_rounds(TERMS), asked)
         outcomes |= {m.query: outcome_of(m.value) for m in written if m.kind == OUTCOME}
         questions = [message for message in written if message.kind == QUESTION]
-        for task in range(numbers.tasks):
-            mine = [m for m in chain(numbers.messages(), questions) if m.place == task]
-            answers += through(answering(), mine)
+        # All places are in one task, as it may happen on Spark: their answers do not mix.
+        everywhere = [replace(m, place=p) for m in questions if m.place < 0 for p in numbers.places]
+        to_one = [message for message in questions if message.place >= 0]
+        answers += through(answering(), [*numbers.messages(), *to_one, *everywhere])
     raise AssertionError(f"queries {waiting} are not explained after {MOST_ROUNDS} rounds")
 
 
@@ -100,3 +107,77 @@ def test_every_query_has_the_outcome_that_it_has_on_the_whole_table(lake, name, 
     for number, text in enumerate(texts):
         expected = query_outcome(NumberedQuery(number, text, "spark"), whole, TERMS)
         assert to_builtins(outcomes[number]) == to_builtins(expected), text
+
+
+NAMES = ("sales", "events", "visits")
+WORKLOAD = Workload(
+    tuple(
+        Query(text.format(name, "visits"), "spark")
+        for name, numbers in (("sales", (0, 4, 11)), ("events", (0, 5)), ("visits", (3,)))
+        for text in (QUERIES[number] for number in numbers)
+    )
+)
+OPTIONS = AuditOptions(depth="row-groups")
+
+
+def documents(audit):
+    """What an audit says of each query, by its text."""
+    lines = {line.sql: to_builtins(line) for line in audit.queries}
+    return lines, sorted((one.text, one.why) for one in audit.unparsed)
+
+
+@pytest.fixture(scope="module")
+def expected(spark, lake):
+    tables = pin_all(NamedTable(name, str(lake / name)) for name in NAMES)
+    return documents(explain_workload(spark, WORKLOAD, tables, OPTIONS)[0])
+
+
+def jobs_of(spark):
+    """The description of each job of audits, as Spark's UI shows it."""
+    context = spark.sparkContext
+    store = context._jsc.sc().statusStore()
+    numbers = context.statusTracker().getJobIdsForGroup("whyscan audit")
+    return {number: store.job(number).description().get() for number in numbers}
+
+
+@pytest.mark.spark
+def test_numbers_that_are_evenly_hashed_come_to_different_tasks(spark):
+    numbers = [(number,) for number in evenly_hashed(9)]
+    frame = spark.createDataFrame(numbers, "number int").repartition(9, "number")
+
+    tasks = [row["task"] for row in frame.selectExpr("spark_partition_id() AS task").collect()]
+
+    assert sorted(tasks) == list(range(9))
+
+
+@pytest.mark.spark
+def test_executors_answer_for_their_slices_in_rounds_that_the_ui_names(spark, lake, expected):
+    tables = pin_all([NamedTable(n, str(lake / n)) for n in NAMES], files_each=1)
+    before = jobs_of(spark)
+
+    audit, _ = explain_workload(spark, WORKLOAD, tables, OPTIONS)
+
+    assert documents(audit) == expected
+    slices = sum(len(table.slices) for table in tables)
+    described = {text for number, text in jobs_of(spark).items() if number not in before}
+    # Spark forgets old jobs: the last ones are there.
+    assert any(re.fullmatch(rf"round \d+: 1 query on {slices} slices", text) for text in described)
+    assert spark.sparkContext.getLocalProperty("spark.job.description") is None
+    assert spark.sparkContext._jsc.getPersistentRDDs().isEmpty()
+
+
+@pytest.mark.spark
+def test_slices_of_an_inventory_give_the_same_answers(spark, lake, expected, tmp_path, monkeypatch):
+    place = str(tmp_path / "inventory")
+    monkeypatch.setattr(InventoryDepth, "files_each", 1)
+    tables = {name: str(lake / name) for name in NAMES}
+    write_inventory(spark, tables, place, depth="row-groups")
+    inventory = open_inventory(place, {})
+    sliced = pin_inventory(inventory, {}, NAMES, files_each=1)
+
+    audit, _ = explain_workload(spark, WORKLOAD, sliced, OPTIONS)
+
+    assert all(len(table.slices) > 1 for table in sliced)
+    lines, _ = documents(audit)
+    assert lines == {sql: line for sql, line in expected[0].items() if sql in lines}
+    assert len(lines) == len(expected[0])

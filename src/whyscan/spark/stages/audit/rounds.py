@@ -1,7 +1,7 @@
 """What the driver does for queries on a large table: it starts rounds until all are explained.
 
-The driver has the names of the tables, the pickled slices and the outcomes. Questions and answers
-go from executor to executor.
+The driver has the names of the tables, the pickled slices, the outcomes, and the questions, which
+it does not open. Answers go from executor to executor.
 """
 
 from __future__ import annotations
@@ -9,20 +9,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from msgspec import msgpack
 from msgspec.structs import replace
 
 from whyscan.reports.words import counted
 from whyscan.spark.errors import uncarried
-from whyscan.spark.jobs import TASKS_A_CORE, described, mapped, packed, ran
+from whyscan.spark.jobs import TASKS_A_CORE, arrow_rows, described, evenly_hashed, mapped, packed
 from whyscan.spark.sessions import cores
 from whyscan.spark.stages.audit.executor import NumberedQuery, QueryOutcome
 from whyscan.spark.stages.audit.slices import (
+    EVERY_PLACE,
     MESSAGES,
     NO_QUERY,
     OUTCOME,
     QUERY,
-    QUESTION,
     TABLES,
     Message,
     SlicedTables,
@@ -61,10 +62,13 @@ class SliceNumbers:
             self._slices[number] = table.slices
         total = sum(map(len, self._slices.values()))
         self.tasks = max(1, min(total, most_tasks))
+        self.places = evenly_hashed(self.tasks)
         self._places: dict[int, tuple[int, ...]] = {}
         first = 0
         for number, slices in self._slices.items():
-            self._places[number] = tuple((first + at) % self.tasks for at in range(len(slices)))
+            self._places[number] = tuple(
+                self.places[(first + at) % self.tasks] for at in range(len(slices))
+            )
             first += len(slices)
 
     def messages(self) -> Iterator[Message]:
@@ -97,46 +101,55 @@ def explained_in_rounds(
     """The outcomes of queries; each bundle has queries and the tables that they may name."""
     sliced = {table.name: table for tables, _ in bundles for table in tables if table.slices}
     numbers = SliceNumbers(sliced.values(), cores(spark) * TASKS_A_CORE)
-    slices = _frame(spark, numbers.messages())
     waiting = {query.number for _, queries in bundles for query in queries}
     outcomes: list[QueryOutcome] = []
     answers: list[DataFrame] = []
-    kept: list[DataFrame] = []
     try:
         for number in range(1, MOST_ROUNDS + 1):
             text = f"round {number}: {counted(len(waiting), 'query')} on {len(numbers):,} slices"
             say(text)
+            # Later rounds read the answers again. Their plan stays small, because the questions
+            # come through the driver: plans of rounds on rounds would double with each of them.
             rows = _frame(spark, asking(bundles, numbers, waiting))
             for frame in answers:
                 rows = rows.unionAll(frame)
             rows = rows.repartition(len(bundles), "place")
             rows = rows.sortWithinPartitions("place", "query", "kind")
-            explained = mapped(rows, explaining_in_rounds(terms), MESSAGES).persist()
-            kept.append(explained)
-            finished = explained.where(explained.kind == OUTCOME).select("value")
             with described(spark, "audit", text):
-                results = [outcome_of(row["value"]) for row in ran(finished.collect)]
+                written = arrow_rows(mapped(rows, explaining_in_rounds(terms), MESSAGES))
+            is_outcome = pc.equal(written["kind"], OUTCOME)
+            results = map(outcome_of, written.filter(is_outcome)["value"].to_pylist())
+            before = len(outcomes)
             outcomes += results
-            waiting -= {outcome.number for outcome in results}
+            waiting -= {outcome.number for outcome in outcomes[before:]}
             if not waiting:
                 return outcomes
-            questions = explained.where(explained.kind == QUESTION)
-            asked = slices.unionAll(questions).repartition(numbers.tasks, "place")
-            answers.append(mapped(asked, answering(), MESSAGES).persist())
-            kept.append(answers[-1])
+            questions = written.filter(pc.invert(is_outcome))
+            answers.append(_answers(spark, numbers, questions).persist())
     finally:
         with uncarried():
-            for frame in kept:
+            for frame in answers:
                 frame.unpersist()
     why = f"whyscan itself failed: it asks for more than {MOST_ROUNDS} rounds"
     return [*outcomes, *(QueryOutcome(number, unbound=why) for number in sorted(waiting))]
+
+
+def _answers(spark: SparkSession, numbers: SliceNumbers, questions: pa.Table) -> DataFrame:
+    """The answers of all slices; a question without a place goes to every task."""
+    with uncarried():
+        asked = spark.createDataFrame(questions)
+        places = spark.createDataFrame(pa.table({"place": pa.array(numbers.places, pa.int32())}))
+        everywhere = asked.where(asked.place == EVERY_PLACE).drop("place").crossJoin(places)
+        to_one = asked.where(asked.place != EVERY_PLACE)
+        rows = _frame(spark, numbers.messages()).unionAll(to_one).unionByName(everywhere)
+        return mapped(rows.repartition(numbers.tasks, "place"), answering(), MESSAGES)
 
 
 def asking(
     bundles: Sequence[Bundle], numbers: SliceNumbers, waiting: set[int]
 ) -> Iterator[Message]:
     """The tables of each bundle, and its queries that are not finished."""
-    for place, (tables, queries) in enumerate(bundles):
+    for place, (tables, queries) in zip(evenly_hashed(len(bundles)), bundles, strict=True):
         left = [query for query in queries if query.number in waiting]
         if left:
             yield Message(place, NO_QUERY, TABLES, value=packed(numbers.of(tables)))

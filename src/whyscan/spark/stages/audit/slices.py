@@ -72,7 +72,7 @@ TABLES, QUERY, ANSWER, QUESTION, SLICE, OUTCOME = (
     "slice",
     "outcome",
 )
-NO_QUERY = NO_PART = -1
+NO_QUERY = NO_PART = EVERY_PLACE = -1
 _ASKED_WITH_A_TALLY = (summary_of, PlanBytes.of)
 """What every audited scan asks beside its tally; asked in the same round, it costs no round."""
 
@@ -184,10 +184,9 @@ def _explained(
 
 
 def _portions(work: Work, places: Sequence[int]) -> Iterator[tuple[int, int, Work]]:
-    """What each task gets of a question: one message, or one per slice if each has an argument."""
+    """A message for all tasks, or one for the task of each slice if each slice has an argument."""
     if work.arguments is None:
-        for place in sorted(set(places)):
-            yield place, NO_PART, work
+        yield EVERY_PLACE, NO_PART, work
         return
     for part, place in enumerate(places):
         yield place, part, replace(work, arguments={part: work.arguments[part]})
@@ -261,8 +260,7 @@ class SlicedPlanner:
     def _answered(self, work: Work, *, numbered: _NumberedQuestions) -> Sequence[PartResult]:
         key = numbered.key(work)
         if key in self._answers:
-            self._note_errors(numbered.table, self._answers[key])
-            return self._answers[key]
+            return self._complete(numbered.table, self._answers[key])
         self.questions[key] = (numbered.table, work)
         if _function(work.question) == Tally.of:
             for question in _ASKED_WITH_A_TALLY:
@@ -272,13 +270,19 @@ class SlicedPlanner:
                     self.questions[extra_key] = (numbered.table, extra)
         raise _Unanswered
 
-    def _note_errors(self, table: int, results: Sequence[PartResult]) -> None:
+    def _complete(self, table: int, results: Sequence[PartResult]) -> Sequence[PartResult]:
+        """The results, one per slice; a missing slice would make every count too small."""
+        if sorted(result.part for result in results) != list(
+            range(len(self._tables.places[table]))
+        ):
+            raise RuntimeError(f"{len(results)} results of the slices of one table")
         for result in results:
             if result.error is None:
                 continue
             error = from_text(result.error)
             if not isinstance(error, PredicateError | UsageError):
                 self._tables.fail(table, error)
+        return results
 
 
 class _NumberedQuestions:
@@ -348,7 +352,12 @@ def slice_message(place: int, table: int, part: int, contents: bytes) -> Message
 def _answers_of_slice(
     piece: Message, asked: Iterable[tuple[Message, SliceQuestion]]
 ) -> Iterator[pa.RecordBatch]:
-    pairs = [(m, q) for m, q in asked if m.part in (NO_PART, piece.part)]
+    # Two places may have come to one task, each with a copy of a question for all places.
+    pairs = [
+        (message, question)
+        for message, question in asked
+        if message.place == piece.place and message.part in (NO_PART, piece.part)
+    ]
     planned = _PlannedSlice(piece, [question.work for _, question in pairs])
     for message, question in pairs:
         result = planned.answer(question.work)
