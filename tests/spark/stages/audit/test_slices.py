@@ -73,11 +73,11 @@ def explained(texts, tables, tasks):
         waiting = {query.number for query in queries} - outcomes.keys()
         if not waiting:
             return [outcomes[number] for number in sorted(outcomes)]
-        asked = sorted(
+        sent = sorted(
             [*asking([bundle], numbers, waiting), *answers],
             key=lambda message: (message.query, message.kind != "tables"),
         )
-        written = through(explaining_in_rounds(TERMS), asked)
+        written = through(explaining_in_rounds(TERMS), sent)
         outcomes |= {m.query: outcome_of(m.value) for m in written if m.kind == OUTCOME}
         questions = [message for message in written if message.kind == QUESTION]
         # All places are in one task, as it may happen on Spark: their answers do not mix.

@@ -137,10 +137,10 @@ def explained_in_rounds(
 def _answers(spark: SparkSession, numbers: SliceNumbers, questions: pa.Table) -> DataFrame:
     """The answers of all slices; a question without a place goes to every task."""
     with uncarried():
-        asked = spark.createDataFrame(questions)
+        sent = spark.createDataFrame(questions)
         places = spark.createDataFrame(pa.table({"place": pa.array(numbers.places, pa.int32())}))
-        everywhere = asked.where(asked.place == EVERY_PLACE).drop("place").crossJoin(places)
-        to_one = asked.where(asked.place != EVERY_PLACE)
+        everywhere = sent.where(sent.place == EVERY_PLACE).drop("place").crossJoin(places)
+        to_one = sent.where(sent.place != EVERY_PLACE)
         rows = _frame(spark, numbers.messages()).unionAll(to_one).unionByName(everywhere)
         return mapped(rows.repartition(numbers.tasks, "place"), answering(), MESSAGES)
 

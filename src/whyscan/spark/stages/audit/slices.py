@@ -335,9 +335,9 @@ def answering() -> Task:
             else:
                 question: SliceQuestion = pickle.loads(message.value)  # noqa: S301 - by executors
                 questions.setdefault(question.table, []).append((message, question))
-        for asked in questions.values():
+        for sent in questions.values():
             # All questions of a plan one after another: a slice is planned once for them.
-            asked.sort(key=lambda pair: (pair[0].query, pair[1].work.name))
+            sent.sort(key=lambda pair: (pair[0].query, pair[1].work.name))
         for piece in slices:
             yield from _answers_of_slice(piece, questions.get(piece.query, ()))
 
@@ -350,12 +350,12 @@ def slice_message(place: int, table: int, part: int, contents: bytes) -> Message
 
 
 def _answers_of_slice(
-    piece: Message, asked: Iterable[tuple[Message, SliceQuestion]]
+    piece: Message, sent: Iterable[tuple[Message, SliceQuestion]]
 ) -> Iterator[pa.RecordBatch]:
     # Two places may have come to one task, each with a copy of a question for all places.
     pairs = [
         (message, question)
-        for message, question in asked
+        for message, question in sent
         if message.place == piece.place and message.part in (NO_PART, piece.part)
     ]
     planned = _PlannedSlice(piece, [question.work for _, question in pairs])
