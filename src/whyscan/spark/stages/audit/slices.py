@@ -73,7 +73,7 @@ TABLES, QUERY, ANSWER, QUESTION, SLICE, OUTCOME = (
     "outcome",
 )
 NO_QUERY = NO_PART = EVERY_PLACE = -1
-_ASKED_WITH_A_TALLY = (summary_of, PlanBytes.of)
+_WITH_EVERY_TALLY = (summary_of, PlanBytes.of)
 """What every audited scan asks beside its tally; asked in the same round, it costs no round."""
 
 
@@ -263,7 +263,7 @@ class SlicedPlanner:
             return self._complete(numbered.table, self._answers[key])
         self.questions[key] = (numbered.table, work)
         if _function(work.question) == Tally.of:
-            for question in _ASKED_WITH_A_TALLY:
+            for question in _WITH_EVERY_TALLY:
                 extra = replace(work, question=question, arguments=None)
                 extra_key = numbered.first_key(extra)
                 if extra_key not in self._answers:
