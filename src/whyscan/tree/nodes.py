@@ -186,12 +186,17 @@ class Operation(Enum):
 
 
 class Arithmetic(Struct, frozen=True):
-    """`left operation right`. As in ANSI mode, overflow and division by zero raise an error."""
+    """`left operation right`. As in ANSI mode, overflow and division by zero raise an error.
+
+    `may_exceed`: DuckDB computes `l > -7` for `l + 7 > 0`, so a result beyond the type of integers
+    may be compared where it should raise.
+    """
 
     operation: Operation
     left: Expression
     right: Expression
     type: Type
+    may_exceed: bool = False
 
 
 class Call(Struct, frozen=True):

@@ -229,7 +229,7 @@ def _numeric(operation: Operation, left: Operand, right: Operand, scope: Scope) 
         _as_decimal_operand(left.expression, kind),
         _as_decimal_operand(right.expression, kind),
     )
-    result = Arithmetic(operation, *operands, kind)
+    result = Arithmetic(operation, *operands, kind, may_exceed=not scope.dialect.is_spark)
     return folded(result, scope.clock.zone) or result
 
 

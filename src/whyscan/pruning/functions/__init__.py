@@ -66,7 +66,9 @@ def arithmetic(expression: Arithmetic, left: Interval, right: Interval, zone: Zo
     temporal = temporal_arithmetic(expression, left, right, zone)
     if temporal is not None:
         return temporal
-    outcome = of_numbers(expression.operation, left, right, expression.type)
+    outcome = of_numbers(
+        expression.operation, left, right, expression.type, may_exceed=expression.may_exceed
+    )
     return unevaluated(outcome) if expression.operation in _NEVER_NULL else outcome
 
 

@@ -17,9 +17,16 @@ from whyscan.pruning.functions.numbers.corners import (
     remainder,
     without_zero,
 )
-from whyscan.pruning.functions.rules import contains, ends, extremes, fitted, strict
-from whyscan.pruning.interval import Interval, anything
-from whyscan.pruning.mask import both, either, opposite
+from whyscan.pruning.functions.rules import (
+    contains,
+    ends,
+    extremes,
+    fitted,
+    strict,
+    with_common_type,
+)
+from whyscan.pruning.interval import Interval, anything, less_equal
+from whyscan.pruning.mask import all_of, both, either, has_value, keep, opposite, surely
 from whyscan.tree.nodes import Operation
 from whyscan.tree.types import BIGINT, DecimalType, FloatType, IntegerType
 
@@ -32,11 +39,13 @@ LEAST, GREATEST = extremes(BIGINT)
 ONE, MINUS_ONE = pa.scalar(1), pa.scalar(-1)
 
 
-def numeric(operation: Operation, left: Interval, right: Interval, kind: Type) -> Interval:
+def numeric(
+    operation: Operation, left: Interval, right: Interval, kind: Type, *, may_exceed: bool = False
+) -> Interval:
     """`left operation right` for two integers, two floats or two decimals."""
     match (left.type, right.type, kind):
         case (IntegerType(), IntegerType(), IntegerType()):
-            return integers(operation, left, right, kind)
+            return integers(operation, left, right, kind, may_exceed=may_exceed)
         case (FloatType(), FloatType(), FloatType()):
             return floats.arithmetic(operation, left, right, kind)
         case (DecimalType(), DecimalType(), DecimalType() | IntegerType()):
@@ -45,14 +54,25 @@ def numeric(operation: Operation, left: Interval, right: Interval, kind: Type) -
             return anything(kind, raises=True)
 
 
-def integers(operation: Operation, left: Interval, right: Interval, kind: IntegerType) -> Interval:
-    """Integers: the result is exact, and an error outside the type."""
+def integers(
+    operation: Operation,
+    left: Interval,
+    right: Interval,
+    kind: IntegerType,
+    *,
+    may_exceed: bool = False,
+) -> Interval:
+    """Integers: the result is exact, and an error outside the type.
+
+    With `may_exceed` it may also be beyond the type: then there is no bound on that side.
+    """
     result = strict(kind, [left, right])
     a, b = ends(left), ends(right)
     match operation:
         case Operation.ADD | Operation.SUBTRACT | Operation.MULTIPLY:
             bounds = corners(decimals.KERNELS[operation], operation, *_roomy(operation, a, b))
-            return fitted(result, bounds, kind)
+            outcome = fitted(result, bounds, kind)
+            return _exceeding(outcome, bounds, left, right) if may_exceed else outcome
         case Operation.QUOTIENT:
             bounds = corners(_quotient, operation, a, without_zero(b))
             quotient = _without_overflow(fitted(result, bounds, kind), left, right)
@@ -62,6 +82,18 @@ def integers(operation: Operation, left: Interval, right: Interval, kind: Intege
             return by_divisor(fitted(result, bounds, kind), left, right, b)
         case Operation.DIVIDE:
             return anything(kind, raises=True)
+
+
+def _exceeding(outcome: Interval, exact: Ends, left: Interval, right: Interval) -> Interval:
+    """The outcome without the bounds that are not exact: operands may be beyond their type."""
+    ends_known = all_of(has_value(end) for x in (left, right) for end in (x.lower, x.upper))
+    least, greatest, lower, upper = with_common_type(*extremes(outcome.type), *exact)
+    return replace(
+        outcome,
+        lower=keep(both(ends_known, surely(less_equal, least, lower)), outcome.lower),
+        upper=keep(both(ends_known, surely(less_equal, upper, greatest)), outcome.upper),
+        value=both(left.value, right.value),
+    )
 
 
 def _roomy(operation: Operation, left: Ends, right: Ends) -> tuple[Ends, Ends]:
