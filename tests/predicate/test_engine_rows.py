@@ -75,13 +75,16 @@ def groups():
         yield operator, [f"{a} {operator} {b}" for a, b in pairs]
     yield "interval", [f"{c} {o} {i}" for c in TIMES[:3] for o in "+-" for i in INTERVALS]
     yield "extract", [f"EXTRACT({unit} FROM {c})" for unit in UNITS for c in TIMES]
-    yield "overflow", [
-        f"({e.format(c)}) {operator} {limit}"
-        for e in ("{} + 7", "7 - {}", "{} * 6", "-{}", "({} + 7) - 9", "({} - 3) * 2 + 5")
-        for c, limits in (("l", (2**63 - 1, -(2**63))), ("i", (2**31 - 1, -(2**31))))
-        for limit in (*limits, limits[0] - 2, limits[1] + 2)
-        for operator in ("=", "<>", "<", ">", "<=", ">=", "IS DISTINCT FROM")
-    ]
+    yield (
+        "overflow",
+        [
+            f"({e.format(c)}) {operator} {limit}"
+            for e in ("{} + 7", "7 - {}", "{} * 6", "-{}", "({} + 7) - 9", "({} - 3) * 2 + 5")
+            for c, limits in (("l", (2**63 - 1, -(2**63))), ("i", (2**31 - 1, -(2**31))))
+            for limit in (*limits, limits[0] - 2, limits[1] + 2)
+            for operator in ("=", "<>", "<", ">", "<=", ">=", "IS DISTINCT FROM")
+        ],
+    )
     for kind in TYPES:
         yield f"cast {kind}", [f"CAST({c} AS {kind})" for c in [*COLUMNS, *LITERALS]]
         yield f"try_cast {kind}", [f"TRY_CAST({c} AS {kind})" for c in COLUMNS]

@@ -151,6 +151,7 @@ UNORDERED = [
     ("NOT (x > 5 OR x < 6)", SOME),
     ("NOT (x BETWEEN 5 AND 20)", SOME),
     ("NOT (x = x)", SOME),
+    ("NOT (nullif(x, CAST('NaN' AS DOUBLE)) > 5)", SOME),
     ("x > 5", SOME),
     ("x = x", SOME),
     ("x > 20", SOME),
@@ -167,7 +168,24 @@ def test_nan_may_be_unordered_outside_spark(sql, expected, dialect):
     assert replace(WITH_NAN, dialect=dialect).verdict(sql) is expected
 
 
-@pytest.mark.parametrize("dialect", ["spark", "duckdb", "postgres", "snowflake"])
+@pytest.mark.parametrize("dialect", ["presto", "hive", "mysql"])
+@pytest.mark.parametrize(
+    "sql", ["x = CAST('NaN' AS DOUBLE)", "nullif(x, CAST('NaN' AS DOUBLE)) IS NOT NULL"]
+)
+def test_nan_may_equal_nan_where_the_engine_is_unknown(sql, dialect):
+    assert replace(WITH_NAN, dialect=dialect).verdict(sql) is SOME
+
+
+# Trino's greatest skips NaN, BigQuery's least returns it.
+@pytest.mark.parametrize("dialect", ["trino", "presto", "athena", "bigquery"])
+@pytest.mark.parametrize("sql", ["NOT (greatest(x, 5) > 20)", "NOT (least(x, 5) <= 5)"])
+def test_the_extreme_of_numbers_with_nan_may_be_any_of_them(sql, dialect):
+    assert replace(WITH_NAN, dialect=dialect).verdict(sql) is SOME
+
+
+@pytest.mark.parametrize(
+    "dialect", ["spark", "duckdb", "postgres", "snowflake", "redshift", "oracle", "materialize"]
+)
 def test_nan_is_the_greatest_value_in_other_dialects(dialect):
     file = replace(WITH_NAN, dialect=dialect)
     assert (file.verdict("x > 5"), file.verdict("NOT (x > 5)")) == (ALL, NONE)

@@ -64,16 +64,21 @@ def compare_with_itself(operator: Comparator, a: Interval) -> Truth:
     )
 
 
-def with_unordered_nan(operator: Comparator, compared: Truth, a: Interval, b: Interval) -> Truth:
+def with_unordered_nan(
+    operator: Comparator, compared: Truth, a: Interval, b: Interval, *, never_greatest: bool
+) -> Truth:
     """The truth of `a operator b` if NaN may be unordered: FALSE beside NaN, for `<>` TRUE.
 
-    Where a side has values beside NaN, the result for the greatest NaN stays possible, too: engines
-    of one dialect disagree. Where every row has NaN, it does not.
+    The result for the greatest NaN stays possible, too: engines of one dialect disagree. With
+    `never_greatest` it does not where every row has NaN, because rows are judged by one rule.
     """
     if operator is Comparator.NOT_EQUAL:
-        return negation(with_unordered_nan(Comparator.EQUAL, negation(compared), a, b))
+        equal = negation(compared)
+        return negation(
+            with_unordered_nan(Comparator.EQUAL, equal, a, b, never_greatest=never_greatest)
+        )
     return Truth(
-        lambda: both(compared.true, a.value, b.value),
+        lambda: both(compared.true, a.value, b.value) if never_greatest else compared.true,
         lambda: either(compared.false, both(a.nan, b.present), both(a.present, b.nan)),
         lambda: compared.null,
         lambda: compared.raises,

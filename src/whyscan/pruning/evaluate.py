@@ -36,6 +36,7 @@ from whyscan.tree.nodes import (
     IsNull,
     Like,
     Literal,
+    NanOrder,
     Not,
     Opaque,
     Or,
@@ -210,7 +211,10 @@ def _comparison(expression: Comparison, batch: ContainerBatch) -> Truth:
         right = interval_of(expression.right, batch)
         compared = compared_on_grid(compare(expression.operator, left, right), expression)
     if expression.nan_unordered:
-        return with_unordered_nan(expression.operator, compared, left, right)
+        never_greatest = expression.nan_order is NanOrder.UNORDERED
+        return with_unordered_nan(
+            expression.operator, compared, left, right, never_greatest=never_greatest
+        )
     if right is left:
         return compared
     if expression.operator in (Comparator.EQUAL, Comparator.NULL_SAFE_EQUAL):

@@ -64,17 +64,26 @@ class Comparator(Enum):
     NULL_SAFE_EQUAL = "<=>"
 
 
-class Comparison(Struct, frozen=True):
-    """`left operator right`. Both operands have the same type.
+class NanOrder(Enum):
+    """What the engine that runs the query makes of NaN in `=`, `<` and their like."""
 
-    `nan_unordered`: in the engine that runs the query, NaN may be neither less than, nor equal to,
-    nor greater than any value. Otherwise it is the greatest value and equals itself.
-    """
+    GREATEST = "it is the greatest value and equals itself"
+    UNORDERED = "it is neither less than, nor equal to, nor greater than any value"
+    EITHER = "one of both: we do not know"
+
+
+class Comparison(Struct, frozen=True):
+    """`left operator right`. Both operands have the same type."""
 
     operator: Comparator
     left: Expression
     right: Expression
-    nan_unordered: bool = False
+    nan_order: NanOrder = NanOrder.GREATEST
+
+    @property
+    def nan_unordered(self) -> bool:
+        """Whether a comparison with NaN may be FALSE for `=`, `<` and `>`, and TRUE for `<>`."""
+        return self.nan_order is not NanOrder.GREATEST
 
 
 class And(Struct, frozen=True):

@@ -45,14 +45,9 @@ def compare(operator: Comparator, left: Operand, right: Operand, scope: Scope) -
 
 def compared(operator: Comparator, left: Expression, right: Expression, scope: Scope) -> Comparison:
     """`left operator right` for two operands of one type."""
-    is_ordered = operator is not Comparator.NULL_SAFE_EQUAL
-    may_be_nan = isinstance(type_of(left), FloatType)
-    return Comparison(
-        operator,
-        left,
-        right,
-        nan_unordered=scope.dialect.nan_unordered and may_be_nan and is_ordered,
-    )
+    if operator is Comparator.NULL_SAFE_EQUAL or not isinstance(type_of(left), FloatType):
+        return Comparison(operator, left, right)
+    return Comparison(operator, left, right, scope.dialect.nan_order)
 
 
 def _beyond_bigint(operator: Comparator, left: Operand, right: Operand) -> Literal | None:
@@ -77,12 +72,12 @@ def between(operand: Operand, low: Operand, high: Operand, scope: Scope) -> Expr
     above = compare(Comparator.LESS_EQUAL, operand, high, scope)
     match (below, above):
         case (
-            Comparison(left=subject, right=least, nan_unordered=unordered),
+            Comparison(left=subject, right=least) as first,
             Comparison(left=second_subject, right=most),
         ) if (
             subject == second_subject
             and _have_same_arrow_type(least, most)
-            and (not unordered or (_is_number(least) and _is_number(most)))
+            and (not first.nan_unordered or (_is_number(least) and _is_number(most)))
         ):
             return Between(subject, least, most)
         case _:
@@ -111,7 +106,7 @@ def is_one_of(operand: Operand, values: Sequence[Operand], scope: Scope) -> Expr
         equalities = (compared(Comparator.EQUAL, subject, value, scope) for value in literals)
         return any_of(list(equalities))
     values_and_flags = as_set([_value(literal) for literal in literals], common.type)
-    if scope.dialect.nan_unordered and values_and_flags[2]:
+    if not scope.dialect.nan_is_greatest and values_and_flags[2]:
         raise Uninterpreted("a list with NaN, which may equal no value")
     return In(subject, *values_and_flags)
 

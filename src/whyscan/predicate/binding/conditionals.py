@@ -19,7 +19,7 @@ from whyscan.tree.nodes import (
     Not,
     type_of,
 )
-from whyscan.tree.types import DOUBLE, FLOAT, NULL, StringType
+from whyscan.tree.types import DOUBLE, FLOAT, NULL, FloatType, StringType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -81,8 +81,8 @@ def nullif(arguments: Arguments) -> Expression:
     """`nullif(a, b)`: NULL if a equals b, else a."""
     first, second = arguments.expect(2).operands()
     pair = casts.cast_pair(first, second, arguments.scope)
-    if pair[0] is not first.expression:
-        equal = compared(Comparator.EQUAL, *pair, arguments.scope)
+    equal = compared(Comparator.EQUAL, *pair, arguments.scope)
+    if pair[0] is not first.expression or equal.nan_unordered:
         return case([(equal, NULL_OPERAND)], first, arguments.scope)
     return Call("nullif", pair, type_of(first.expression))
 
@@ -119,6 +119,9 @@ def extreme(name: str) -> Callable[[Arguments], Expression]:
 
     def build(arguments: Arguments) -> Expression:
         common = casts.cast_to_common_type(arguments.operands(), arguments.scope)
+        if isinstance(common.type, FloatType) and not arguments.scope.dialect.nan_is_greatest:
+            # Trino skips NaN, BigQuery returns it, and older Presto raises an error.
+            raise Uninterpreted(f"{name} of numbers that may be NaN")
         result = Call(name, common.operands, common.type)
         if arguments.scope.dialect.extremes_skip_null:
             return result

@@ -9,6 +9,9 @@ from __future__ import annotations
 from enum import Enum
 
 from msgspec import Struct
+from msgspec.structs import replace
+
+from whyscan.tree.nodes import NanOrder
 
 _BACKSLASH = "\\"
 
@@ -50,8 +53,9 @@ class Dialect(Struct, frozen=True):
     - `bare_units`: in `dateadd(day, 1, d)` the word `day` is a unit of time and not a column.
     - `timestamp_digits`: the fraction digits of the type TIMESTAMP; a cast rounds to them.
     - `text_ignores_case`: 'a' may equal 'A', and LIKE may ignore case.
-    - `nan_unordered`: a comparison with NaN may be FALSE, `<>` may be TRUE. Trino and BigQuery do
-      so (trinodb/trino#21922); of Presto and of the dialects that are not in the table some do.
+    - `nan_order`: how NaN compares. The documentation of Spark, DuckDB, Snowflake, Postgres,
+      Redshift and Oracle says that it is the greatest value; in Trino (trinodb/trino#21922) and
+      BigQuery it is unordered. Presto has a setting, and of other dialects we do not know.
     """
 
     family: DialectFamily
@@ -69,7 +73,11 @@ class Dialect(Struct, frozen=True):
     bare_units: bool = False
     timestamp_digits: int = 0
     text_ignores_case: bool = False
-    nan_unordered: bool = False
+    nan_order: NanOrder = NanOrder.GREATEST
+
+    @property
+    def nan_is_greatest(self) -> bool:
+        return self.nan_order is NanOrder.GREATEST
 
     @property
     def is_spark(self) -> bool:
@@ -94,8 +102,9 @@ _TRINO = Dialect(
     narrow_floats=True,
     instants_in_utc=True,
     timestamp_digits=3,
-    nan_unordered=True,
+    nan_order=NanOrder.UNORDERED,
 )
+_PRESTO = replace(_TRINO, nan_order=NanOrder.EITHER)
 _DUCKDB = Dialect(
     DialectFamily.DUCKDB,
     Division.NULLABLE,
@@ -124,7 +133,7 @@ _BIGQUERY = Dialect(
     instants_in_utc=True,
     bare_units=True,
     timestamp_digits=6,
-    nan_unordered=True,
+    nan_order=NanOrder.UNORDERED,
 )
 _SNOWFLAKE = Dialect(
     DialectFamily.SNOWFLAKE,
@@ -134,19 +143,21 @@ _SNOWFLAKE = Dialect(
     bare_units=True,
     timestamp_digits=9,
 )
-_OTHER = Dialect(DialectFamily.OTHER, nan_unordered=True)
-_CASELESS = Dialect(DialectFamily.OTHER, text_ignores_case=True, nan_unordered=True)
+_OTHER = Dialect(DialectFamily.OTHER, nan_order=NanOrder.EITHER)
+_NAN_IS_GREATEST = Dialect(DialectFamily.OTHER)
+_CASELESS = Dialect(DialectFamily.OTHER, text_ignores_case=True, nan_order=NanOrder.EITHER)
 
 _DIALECTS = {
     "spark": _SPARK,
     "databricks": _SPARK,
     "trino": _TRINO,
-    "presto": _TRINO,
+    "presto": _PRESTO,
     "athena": _TRINO,
     "duckdb": _DUCKDB,
     "postgres": _POSTGRES,
     "bigquery": _BIGQUERY,
     "snowflake": _SNOWFLAKE,
+    **dict.fromkeys(("materialize", "oracle", "redshift", "risingwave"), _NAN_IS_GREATEST),
     **dict.fromkeys(("mysql", "singlestore", "sqlite", "teradata", "tsql", "fabric"), _CASELESS),
 }
 

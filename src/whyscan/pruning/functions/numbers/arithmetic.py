@@ -86,12 +86,12 @@ def integers(
 
 def _exceeding(outcome: Interval, exact: Ends, left: Interval, right: Interval) -> Interval:
     """The outcome without the bounds that are not exact: operands may be beyond their type."""
-    ends_known = all_of(has_value(end) for x in (left, right) for end in (x.lower, x.upper))
+    bounded = all_of(has_value(end) for x in (left, right) for end in (x.lower, x.upper))
     least, greatest, lower, upper = with_common_type(*extremes(outcome.type), *exact)
     return replace(
         outcome,
-        lower=keep(both(ends_known, surely(less_equal, least, lower)), outcome.lower),
-        upper=keep(both(ends_known, surely(less_equal, upper, greatest)), outcome.upper),
+        lower=keep(both(bounded, surely(less_equal, least, lower)), outcome.lower),
+        upper=keep(both(bounded, surely(less_equal, upper, greatest)), outcome.upper),
         value=both(left.value, right.value),
     )
 
