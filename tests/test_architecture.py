@@ -480,15 +480,11 @@ def test_every_module_that_a_package_exports_is_imported_by_another():
 
 # Parts of one package that import each other, and why they may. Types do not count.
 CIRCLES = {
-    "planning: plan, why": "blocks whose members differ in their reasons are looked into",
-    "planning.plan: blockwise, judgement": "a judgement by blocks is made of those of each block",
-    "planning.plan: file_scans, planner, scan_plan": "a plan makes its evidence and its scans late",
     "reports: pages, rendering, report, stats": "a report is written in the formats behind it",
     "spark.stages.audit: executor, lines, page, phrases, report, totals, view": "likewise",
     "spark.stages.inventory: report, view": "likewise",
     "spark.stages.verify: result, view": "likewise",
     "statements: records, reports": "likewise",
-    "statements.changes: merge, queries": "MERGE is one of the changes",
 }
 
 

@@ -38,7 +38,8 @@ from whyscan.table import Table, open  # noqa: A004 - `whyscan.open` is the publ
 
 if TYPE_CHECKING:
     from whyscan import spark
-    from whyscan.planning.plan.scan_plan import FileScan, ScanPlan, ScanPlanSummary
+    from whyscan.planning.plan.file_scans import FileScan
+    from whyscan.planning.plan.scan_plan import ScanPlan, ScanPlanSummary
     from whyscan.plans import Plan
     from whyscan.reports.diff import Difference
     from whyscan.reports.findings import Finding
@@ -92,7 +93,7 @@ _MODULES = {
     "Assertion": "whyscan.reports.gates",
     "Difference": "whyscan.reports.diff",
     "Field": "whyscan.tree.types",
-    "FileScan": "whyscan.planning.plan.scan_plan",
+    "FileScan": "whyscan.planning.plan.file_scans",
     "Finding": "whyscan.reports.findings",
     "Gates": "whyscan.reports.gates",
     "Level": "whyscan.reports.levels",

@@ -15,8 +15,8 @@ from oracle.dice import Dice, tried
 from oracle.predicates import Maker
 from oracle.tables import any_world, built, honest
 from whyscan.planning.plan import blockwise, judgement
-from whyscan.planning.plan.blockwise import judge_by_blocks
-from whyscan.planning.plan.judgement import judge, judge_each
+from whyscan.planning.plan.blockwise import judge, judge_by_blocks
+from whyscan.planning.plan.judgement import judge_each
 from whyscan.pruning.blocks import Blocks, make_blocks
 from whyscan.pruning.containers import Buckets, Containers
 from whyscan.pruning.evaluate import evaluate

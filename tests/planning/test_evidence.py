@@ -82,7 +82,7 @@ def test_a_file_with_an_unreadable_statistic_on_two_levels_is_one_file(monkeypat
         _with_unreadable(evidence.row_group_level, [evidence.row_group_level.count - 1]),
     ]
     counted = replace(evidence, levels=tuple(levels))
-    workings = Workings.of(replace(plan, looked_at=counted), reasons(plan, [True]))
+    workings = Workings.of(replace(plan, look=lambda: counted), reasons(plan, [True]))
 
     assert (workings.unreadable, workings.unreadable_files) == (2, 1)
 

@@ -7,7 +7,7 @@ import pytest
 
 from support.lakes import delta_users, users
 from support.memory_table import DataFile, MemoryTable, RowGroup
-from whyscan.planning.plan import blockwise
+from whyscan.planning.plan import blockwise, planner
 from whyscan.planning.plan.planner import make_plan, summarise
 from whyscan.planning.plan.request import bind_request
 from whyscan.planning.plan.scan_plan import Depth, Options
@@ -70,13 +70,14 @@ def test_files_in_blocks_are_counted_as_plans_count_them():
     assert opened.files((), None).containers.blocks is not None
 
 
-def test_a_summary_looks_into_fewer_blocks_than_a_report():
+def test_a_summary_looks_into_fewer_blocks_than_a_report(monkeypatch):
     opened = with_cache(many())
     (predicate,) = bound(opened, ["country = 'DE' AND age > 40"])
 
-    plan = make_plan(opened, predicate, FILES_ONLY)
+    with monkeypatch.context() as patch:
+        patch.delattr(planner, "judge_groups")  # what a report needs
+        plan = make_plan(opened, predicate, FILES_ONLY)
 
-    assert plan.looked_at is None
     assert plan.summary == summarise(plan.counted)
 
 

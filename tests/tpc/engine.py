@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from whyscan.planning.plan.scan_plan import FileScan
+    from whyscan.planning.plan.file_scans import FileScan
 
 MOST_GROUPS = 1_000
 """A row's place is its file's number times this, and its row group's."""

@@ -23,7 +23,7 @@ from msgspec.structs import astuple, replace
 
 from whyscan.errors import WhyscanError, shortened
 from whyscan.planning.plan.planner import left_closed, make_plan
-from whyscan.planning.plan.scan_plan import Depth, FileScan, Options
+from whyscan.planning.plan.scan_plan import Depth, Options
 from whyscan.planning.rows.limit import CutParts
 from whyscan.planning.why.pushdown import interpreted
 from whyscan.planning.why.reasons import reasons
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+    from whyscan.planning.plan.file_scans import FileScan
     from whyscan.planning.plan.scan_plan import PlannedSnapshot, ScanPlan, ScanPlanSummary
     from whyscan.reports.listing import Listing
     from whyscan.reports.report import Report

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
+from sqlglot import exp
 
 from whyscan.errors import UnknownColumn, UnknownTable
 from whyscan.planning.plan.file_scans import joined
@@ -14,6 +15,7 @@ from whyscan.predicate.binding.names import SchemaColumns
 from whyscan.predicate.binding.scope import Scope
 from whyscan.predicate.syntax.dialects import dialect_of
 from whyscan.statements.changes.dbt import Model, incremental_run, is_model
+from whyscan.statements.changes.merge import merge
 from whyscan.statements.changes.queries import DynamicPartitions, TargetFiles, change_of
 from whyscan.statements.changes.targets import QUERY_ROWS, merged_target, with_partition_facts
 from whyscan.statements.placement.placement import Placement
@@ -32,8 +34,6 @@ from whyscan.tree.types import BOOLEAN, Schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-
-    from sqlglot import exp
 
     from whyscan.planning.plan.scan_plan import Options
     from whyscan.predicate.syntax.session import Session
@@ -90,7 +90,11 @@ def _read(sql: str, catalogue: Catalogue, session: Session, options: Options) ->
     model = incremental_run(sql, session.dialect.lower()) if is_model(sql) else Model(sql)
     parsed = parse_statement(model.sql, session.dialect)
     clock = Clock(zones.zone(session.timezone), session.now)
-    change = change_of(parsed.tree, session.dialect.lower(), parsed.syntax.text)
+    text = parsed.syntax.text
+    if isinstance(parsed.tree, exp.Merge):
+        change = merge(parsed.tree, text)
+    else:
+        change = change_of(parsed.tree, session.dialect.lower(), text)
     change = _with_model(change, model)
     scope = Scope(parsed.syntax, dialect_of(session.dialect), SchemaColumns(Schema(())), clock)
     keys: dict[str, int] = {}

@@ -1,6 +1,7 @@
 """The plan of a scan: which containers of each level stay, and what each file still needs."""
 
 __all__ = [
+    "block_reasons",
     "duckdb_sql",
     "evidence",
     "file_scans",
@@ -14,4 +15,5 @@ __all__ = [
     "scan_plan",
     "table_facts",
     "text_lengths",
+    "truncated_bounds",
 ]

@@ -7,10 +7,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from whyscan.planning.plan.judgement import flags
-from whyscan.planning.why.obstacles import compared, is_described
-from whyscan.planning.why.truncated_bounds import cut
+from whyscan.planning.plan.truncated_bounds import cut
 from whyscan.pruning.evaluate import ContainerBatch, interval_of
-from whyscan.pruning.mask import either, opposite
+from whyscan.pruning.mask import either, has_value, opposite
+from whyscan.tree.nodes import (
+    Between,
+    Column,
+    Comparison,
+    In,
+    Like,
+    Literal,
+    columns_of,
+    walk,
+)
 from whyscan.tree.types import StringType
 
 if TYPE_CHECKING:
@@ -20,8 +29,9 @@ if TYPE_CHECKING:
     from whyscan.pruning.blocks import Blocks
     from whyscan.pruning.containers import Containers
     from whyscan.pruning.interval import Interval
+    from whyscan.pruning.mask import Mask
     from whyscan.tables.snapshot import Files, Snapshot
-    from whyscan.tree.nodes import Column, Predicate
+    from whyscan.tree.nodes import Expression, Predicate
     from whyscan.tree.zones import Zone
 
 
@@ -85,3 +95,23 @@ def _lost(
         hulls = ContainerBatch(blocks.hulls(containers, predicate.columns()), zone)
         for operand in operands:
             yield flags(opposite(is_described(interval_of(operand, hulls))), blocks.count)
+
+
+def is_described(interval: Interval) -> Mask:
+    """A bound is known, or there surely are no values."""
+    return either(has_value(interval.lower), has_value(interval.upper), opposite(interval.value))
+
+
+def compared(expression: Expression) -> Iterator[Expression]:
+    """Yield the compared operands that compute with a column: `a + 1` in `a + 1 > 3`."""
+    for node in walk(expression):
+        match node:
+            case Comparison():
+                operands: tuple[Expression, ...] = (node.left, node.right)
+            case Between() | In() | Like():
+                operands = (node.operand,)
+            case _:
+                continue
+        for operand in operands:
+            if not isinstance(operand, Column | Literal) and columns_of(operand):
+                yield operand

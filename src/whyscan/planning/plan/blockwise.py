@@ -17,6 +17,8 @@ from whyscan.planning.plan.container_groups import ContainerGroups
 from whyscan.planning.plan.judgement import (
     EVERY,
     KEPT,
+    UNDECIDED,
+    Decided,
     Evaluation,
     Judgement,
     judge_each,
@@ -49,6 +51,17 @@ class _BlockFlags(Struct, frozen=True):
         """One flag per block: in some row, some members may be flagged and others not."""
         open_blocks: Flags = np.logical_or.reduce(np.atleast_2d(self.may & ~self.sure))
         return open_blocks
+
+
+def judge(
+    predicate: Predicate, containers: Containers, zone: Zone, decided: Decided = UNDECIDED
+) -> Judgement:
+    """The verdicts of every conjunct alone and of the predicate, by blocks where that is faster."""
+    if containers.blocks is not None and not decided:
+        judgement = judge_by_blocks(predicate, containers, zone)
+        if judgement is not None:
+            return judgement
+    return judge_each(predicate, containers, zone, decided)
 
 
 def judge_by_blocks(predicate: Predicate, containers: Containers, zone: Zone) -> Judgement | None:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+from msgspec import Struct
 
-from whyscan.planning.plan.scan_plan import FileScan
 from whyscan.tree.lazy import lazy
 
 if TYPE_CHECKING:
@@ -17,6 +17,22 @@ if TYPE_CHECKING:
 
     from whyscan.planning.plan.evidence import Evidence
     from whyscan.tree.nodes import Predicate
+
+
+class FileScan(Struct, frozen=True):
+    """One file to read.
+
+    `row_groups` are the ordinals of the row groups to read, None where the footer was not opened.
+    `byte_ranges` are (start, end) of the column chunks to read. `residual` is the condition that
+    must still be checked on the file's rows, None where all rows match.
+    """
+
+    path: str
+    bytes: int | None
+    rows: int | None
+    row_groups: tuple[int, ...] | None
+    byte_ranges: tuple[tuple[int, int], ...]
+    residual: str | None
 
 
 def file_scans(predicate: Predicate, evidence: Evidence) -> Iterator[FileScan]:

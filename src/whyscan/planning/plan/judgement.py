@@ -101,19 +101,6 @@ class Judgement(Struct, frozen=True, dict=True):
         return replace(self, matrix=self.matrix.take(containers, axis=1))
 
 
-def judge(
-    predicate: Predicate, containers: Containers, zone: Zone, decided: Decided = UNDECIDED
-) -> Judgement:
-    """The verdicts of every conjunct alone and of the predicate, by blocks where that is faster."""
-    if containers.blocks is not None and not decided:
-        from whyscan.planning.plan.blockwise import judge_by_blocks
-
-        judgement = judge_by_blocks(predicate, containers, zone)
-        if judgement is not None:
-            return judgement
-    return judge_each(predicate, containers, zone, decided)
-
-
 def judge_each(
     predicate: Predicate, containers: Containers, zone: Zone, decided: Decided = UNDECIDED
 ) -> Judgement:

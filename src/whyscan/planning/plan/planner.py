@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.planning.plan.block_reasons import mixed_blocks
-from whyscan.planning.plan.blockwise import judge_groups, kept_groups
+from whyscan.planning.plan.blockwise import judge, judge_groups, kept_groups
 from whyscan.planning.plan.container_groups import ContainerGroups
 from whyscan.planning.plan.evidence import (
     FILES,
@@ -27,7 +27,6 @@ from whyscan.planning.plan.judgement import (
     Flags,
     Judgement,
     bits,
-    judge,
     place,
     roll_up,
 )
@@ -65,17 +64,12 @@ def make_plan(snapshot: Snapshot, predicate: Predicate, options: Options) -> Sca
     """Plan a predicate on one snapshot."""
     started = perf_counter()
     planner = _Planner(snapshot, predicate, zone(predicate.zone), options)
-    summary, evidence = planner.summary_by_blocks(), None
+    look, summary = planner.evidence, planner.summary_by_blocks()
     if summary is None:
         evidence = planner.evidence()
-        summary = summarise(evidence)
+        look, summary = (lambda: evidence), summarise(evidence)
     seconds = perf_counter() - started
-    return ScanPlan(snapshot, predicate, planner.zone, options, evidence, summary, seconds)
-
-
-def evidence_of(plan: ScanPlan) -> Evidence:
-    """The evidence of a plan of which only the summary was computed."""
-    return _Planner(plan.snapshot, plan.predicate, plan.zone, plan.options).evidence()
+    return ScanPlan(snapshot, predicate, planner.zone, options, look, summary, seconds)
 
 
 class _Planner(Struct, frozen=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable  # noqa: TC003 - `help` resolves the types of fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
@@ -11,13 +12,14 @@ from msgspec.structs import astuple
 from whyscan.errors import shortened
 from whyscan.fields import Count, Record
 from whyscan.planning.plan.evidence import FILES, MANIFESTS, ROW_GROUPS, Evidence
+from whyscan.planning.plan.file_scans import FileScan, file_scans
 from whyscan.tables.snapshot import Snapshot  # noqa: TC001 - `help` resolves the types of fields
 from whyscan.tree.lazy import lazy
 from whyscan.tree.nodes import Predicate  # noqa: TC001 - `help` resolves the types of fields
 from whyscan.tree.zones import Zone  # noqa: TC001 - `help` resolves the types of fields
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from whyscan.tree.nodes import Column, Path
 
@@ -53,22 +55,6 @@ class Options(Struct, frozen=True):
     measured: tuple[Column, ...] = ()
     never_run: frozenset[int] = frozenset()
     complete: tuple[Column, ...] | None = None
-
-
-class FileScan(Struct, frozen=True):
-    """One file to read.
-
-    `row_groups` are the ordinals of the row groups to read, None where the footer was not opened.
-    `byte_ranges` are (start, end) of the column chunks to read. `residual` is the condition that
-    must still be checked on the file's rows, None where all rows match.
-    """
-
-    path: str
-    bytes: int | None
-    rows: int | None
-    row_groups: tuple[int, ...] | None
-    byte_ranges: tuple[tuple[int, int], ...]
-    residual: str | None
 
 
 class LevelTotal(Struct, frozen=True):
@@ -176,26 +162,22 @@ class PlannedSnapshot(PlanRequest, Protocol):
 class ScanPlan(Struct, frozen=True, dict=True):
     """What a predicate reads of a snapshot. Iterate over it for its `FileScan`s.
 
-    `looked_at` is None if the summary needed no more than blocks of files. `seconds` is the time
-    that planning took, including reading metadata.
+    `look` gives the evidence; if the summary needed no more than blocks of files, it looks at the
+    containers first. `seconds` is the time that planning took, including reading metadata.
     """
 
     snapshot: Snapshot
     predicate: Predicate
     zone: Zone
     options: Options
-    looked_at: Evidence | None
+    look: Callable[[], Evidence]
     summary: ScanPlanSummary
     seconds: float = 0.0
 
     @lazy
     def counted(self) -> Evidence:
         """The evidence with one flag per group of files, which is enough for numbers."""
-        if self.looked_at is not None:
-            return self.looked_at
-        from whyscan.planning.plan.planner import evidence_of
-
-        return evidence_of(self)
+        return self.look()
 
     @lazy
     def evidence(self) -> Evidence:
@@ -203,8 +185,6 @@ class ScanPlan(Struct, frozen=True, dict=True):
         return self.counted.per_file()
 
     def __iter__(self) -> Iterator[FileScan]:
-        from whyscan.planning.plan.file_scans import file_scans
-
         return file_scans(self.predicate, self.evidence)
 
     def __repr__(self) -> str:

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from whyscan.planning.plan.evidence import LevelEvidence, Listed
+    from whyscan.planning.plan.file_scans import FileScan
     from whyscan.planning.plan.judgement import Flags
     from whyscan.planning.plan.matching_rows import Counts
-    from whyscan.planning.plan.scan_plan import FileScan, Options, PlannedSnapshot, ScanPlanSummary
+    from whyscan.planning.plan.scan_plan import Options, PlannedSnapshot, ScanPlanSummary
     from whyscan.tables.snapshot import Snapshot
     from whyscan.tree.nodes import Predicate
     from whyscan.tree.zones import Zone
@@ -119,7 +120,7 @@ def before_limit(plan: ScanPlan) -> ScanPlan:
     if plan.counted.limit is None:
         return plan
     evidence = plan.counted.before_limit
-    return replace(plan, looked_at=evidence, summary=summarise(evidence))
+    return replace(plan, look=lambda: evidence, summary=summarise(evidence))
 
 
 def cut(plan: PlannedSnapshot, cuts: Sequence[LimitedPart]) -> PlannedSnapshot:
@@ -146,7 +147,7 @@ def _cut(plan: ScanPlan, part: LimitedPart) -> ScanPlan:
     above = evidence.levels[: -len(levels)]
     limit = Limit(part.rows, ordered=part.ordered)
     left = replace(evidence, levels=(*above, *levels), limit=limit)
-    return replace(plan, looked_at=left, summary=summarise(left))
+    return replace(plan, look=lambda: left, summary=summarise(left))
 
 
 def too_few(sure: int, needed: int) -> str:

@@ -11,5 +11,4 @@ __all__ = [
     "pushdown",
     "reason_codes",
     "reasons",
-    "truncated_bounds",
 ]

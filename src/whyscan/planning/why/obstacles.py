@@ -10,10 +10,11 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
+from whyscan.planning.plan.block_reasons import compared, is_described
 from whyscan.planning.plan.judgement import Evaluation, Flags, flags
 from whyscan.planning.plan.partition_values import spread
+from whyscan.planning.plan.truncated_bounds import tightest
 from whyscan.planning.why.reason_codes import Reason
-from whyscan.planning.why.truncated_bounds import tightest
 from whyscan.pruning.evaluate import ContainerBatch, interval_of
 from whyscan.pruning.functions.text.utf8 import ABOVE
 from whyscan.pruning.mask import Mask, any_of, both, either, has_value, opposite, surely
@@ -23,10 +24,8 @@ from whyscan.tree.nodes import (
     Column,
     Comparator,
     Comparison,
-    In,
     IsNull,
     Like,
-    Literal,
     Opaque,
     columns_of,
     type_of,
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
     from whyscan.planning.plan.judgement import Judgement
     from whyscan.planning.plan.scan_plan import ScanPlan
     from whyscan.pruning.containers import Containers
-    from whyscan.pruning.interval import Interval
     from whyscan.tree.nodes import Conjunct, Expression, Path
 
 _EQUALITIES = frozenset({Comparator.EQUAL, Comparator.NULL_SAFE_EQUAL})
@@ -147,11 +145,6 @@ def bounded(column: Column, containers: Containers) -> Mask:
     return is_described(containers.interval(column))
 
 
-def is_described(interval: Interval) -> Mask:
-    """A bound is known, or there surely are no values."""
-    return either(has_value(interval.lower), has_value(interval.upper), opposite(interval.value))
-
-
 def _blind(survivors: Survivors, conjunct: Conjunct) -> Flags:
     """The containers in which a column that the conjunct compares has no bounds."""
     columns = _columns_by_value(conjunct.expression)
@@ -212,21 +205,6 @@ def loses_order(expression: Expression) -> bool:
     """Only a cast between text and another type keeps the expression from being evaluated."""
     opaque = any(isinstance(node, Opaque) for node in walk(expression))
     return not opaque and changes_type(expression)
-
-
-def compared(expression: Expression) -> Iterator[Expression]:
-    """Yield the compared operands that compute with a column: `a + 1` in `a + 1 > 3`."""
-    for node in walk(expression):
-        match node:
-            case Comparison():
-                operands: tuple[Expression, ...] = (node.left, node.right)
-            case Between() | In() | Like():
-                operands = (node.operand,)
-            case _:
-                continue
-        for operand in operands:
-            if not isinstance(operand, Column | Literal) and columns_of(operand):
-                yield operand
 
 
 def _lost(operand: Expression, survivors: Survivors) -> Flags:

@@ -11,8 +11,8 @@ from msgspec import Meta, Struct
 
 from whyscan.fields import Count, Fraction, Name, Record
 from whyscan.planning.plan.judgement import flags
+from whyscan.planning.plan.truncated_bounds import cut
 from whyscan.planning.why.overlap_depth import median, overlap
-from whyscan.planning.why.truncated_bounds import cut
 from whyscan.pruning.mask import both, either, opposite
 from whyscan.reports.file_bounds import hulls, recorded
 from whyscan.reports.stats.distribution import Distribution, distribution

@@ -72,14 +72,10 @@ OVERWRITES = (
 
 
 def change_of(tree: exp.Expr, dialect: str, text: str) -> Change:
-    """The change that a statement makes; a plain query only reads itself."""
+    """The change that a statement other than MERGE makes; a plain query only reads itself."""
     match tree:
         case exp.Query():
             return Change(tree.key, tree)
-        case exp.Merge():
-            from whyscan.statements.changes.merge import merge
-
-            return merge(tree, text)
         case exp.Delete():
             return _delete(tree, text)
         case exp.Update():
