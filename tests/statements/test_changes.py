@@ -8,7 +8,7 @@ import whyscan
 from support.lakes import users
 from support.statement_reports import orders
 from whyscan.errors import SyntaxProblem, UnknownColumn, UnknownTable
-from whyscan.statements.records import Role
+from whyscan.statements.roles import Role
 from whyscan.table import Table
 
 S2 = "(SELECT * FROM s WHERE month = 2) AS s"

@@ -17,10 +17,12 @@ from statements.generated.changes import Changes
 from statements.generated.queries import Queries
 from statements.generated.values import NAMES
 from statements.generated.worlds import TABLES, World, make
-from whyscan.statements.records import Role, ScanReport, StatementReport
+from whyscan.statements.roles import Role
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from whyscan.statements.records import ScanReport, StatementReport
 
 WORLDS = 6
 

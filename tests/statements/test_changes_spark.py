@@ -14,10 +14,12 @@ from deltalake import DeltaTable, write_deltalake
 
 import whyscan
 from support.spark_sessions import settings
-from whyscan.statements.records import Role, ScanReport
+from whyscan.statements.roles import Role
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from whyscan.statements.records import ScanReport
 
 pytestmark = pytest.mark.spark
 

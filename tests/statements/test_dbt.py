@@ -9,7 +9,7 @@ from support.commands import whyscan as run
 from support.statement_reports import orders
 from whyscan.errors import SyntaxProblem, UnknownTable
 from whyscan.statements.changes.dbt import is_model
-from whyscan.statements.records import Role
+from whyscan.statements.roles import Role
 from whyscan.table import Table
 
 MODEL = """\

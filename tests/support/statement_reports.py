@@ -14,15 +14,14 @@ from whyscan.statements.records import (
     Amount,
     Dynamic,
     Edge,
-    Origin,
     Placed,
     Rewrite,
-    Role,
     ScanReport,
     StatementReport,
     Stayed,
     Supply,
 )
+from whyscan.statements.roles import Origin, Role
 from whyscan.table import Table
 from whyscan.tree.types import DOUBLE, INT
 

@@ -34,8 +34,8 @@ from whyscan.reports.words import inert, inert_sql, level_name, sizes
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from whyscan.reports.distribution import Distribution
     from whyscan.reports.findings import Finding
-    from whyscan.reports.stats.distribution import Distribution
     from whyscan.reports.view import Block, Cell, Inline, NamedValue
 
 NARROW_BAR = 10

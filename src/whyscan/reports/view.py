@@ -27,12 +27,12 @@ from msgspec import Struct
 from whyscan.reports.words import percent, sizes
 
 if TYPE_CHECKING:
+    from whyscan.reports.distribution import Distribution
     from whyscan.reports.findings import Finding
     from whyscan.reports.gates import Assertion, GatedAmount
     from whyscan.reports.levels import Level
     from whyscan.reports.listing import Listing
     from whyscan.reports.pages.bars import Segment
-    from whyscan.reports.stats.distribution import Distribution
 
 
 class CodeSpan(Struct, frozen=True):

@@ -15,7 +15,8 @@ from whyscan.statements.findings import findings, united
 from whyscan.statements.joins.dynamic_filters import Dynamics, PlannedScan, joined_columns_of
 from whyscan.statements.joins.edges import edges, selects
 from whyscan.statements.planners import IN_PROCESS_PLANNER
-from whyscan.statements.records import Placed, Role, ScanReport, StatementReport
+from whyscan.statements.records import Placed, ScanReport, StatementReport
+from whyscan.statements.roles import Role
 from whyscan.statements.scans import bind_statement, placed_scans, predicate_of
 from whyscan.statements.shortcuts import ShortcutPlan, applies, plan_shortcut, shortcuts
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
@@ -16,25 +15,13 @@ from whyscan.reports.findings import Finding
 from whyscan.reports.gates import Assertion, GatedAmount, assertions_on, scan_assertions
 from whyscan.reports.rendering import WrittenReport
 from whyscan.reports.report import Report
+from whyscan.statements.roles import Origin, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from whyscan.reports.gates import StatementGates
     from whyscan.reports.view import Blocks
-
-
-class Origin(StrEnum):
-    """How a condition came to a scan."""
-
-    WRITTEN = "written"
-    """The condition stands in the statement as it is."""
-    SPREAD = "spread"
-    """It follows from an equality with another column, or from the output of a derived table."""
-    PART = "part"
-    """It is the part of a larger condition that names this table alone."""
-    JOIN = "join"
-    """It follows from values that another scan supplies at run time."""
 
 
 class Placed(Record, frozen=True):
@@ -100,13 +87,6 @@ class Dynamic(Record, frozen=True):
     static: Amount
     bounded: Amount | None
     actual: Amount | None
-
-
-class Role(StrEnum):
-    """What a statement does with a table."""
-
-    READ = "read"
-    TARGET = "target"
 
 
 class Rewrite(Record, frozen=True):

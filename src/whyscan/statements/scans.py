@@ -20,7 +20,7 @@ from whyscan.statements.changes.queries import DynamicPartitions, TargetFiles, c
 from whyscan.statements.changes.targets import QUERY_ROWS, merged_target, with_partition_facts
 from whyscan.statements.placement.placement import Placement
 from whyscan.statements.planners import IN_PROCESS_PLANNER
-from whyscan.statements.records import Origin
+from whyscan.statements.roles import Origin
 from whyscan.statements.sql.blocks import Builder
 from whyscan.statements.sql.qualification import qualify
 from whyscan.statements.sql.relations import without_key

@@ -15,7 +15,7 @@ from whyscan.planning.rows.limit import Unproven, limited
 from whyscan.planning.rows.topk import SortKey, top
 from whyscan.statements.joins.edges import one_scan, selects
 from whyscan.statements.joins.supply import literal_text
-from whyscan.statements.records import Origin
+from whyscan.statements.roles import Origin
 from whyscan.tree.nodes import Column, Literal, columns_of
 from whyscan.tree.rendering import to_sql
 

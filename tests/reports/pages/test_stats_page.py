@@ -10,9 +10,9 @@ from support.lakes import delta_users, empty
 from support.markup import ELEMENTS, HARMLESS, LAST, NAMES, SEEN, Elements
 from support.memory_table import DataFile, MemoryTable, RowGroup
 from whyscan.demo.lake import write_lake
+from whyscan.reports.distribution import distribution, steps
 from whyscan.reports.report import Unchecked
 from whyscan.reports.stats import profile
-from whyscan.reports.stats.distribution import distribution, steps
 from whyscan.reports.stats.profile import ManifestOverlap
 from whyscan.tree.types import INT, STRING
 

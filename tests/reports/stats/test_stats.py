@@ -16,9 +16,9 @@ from support.lakes import delta_users, empty
 from support.memory_table import DataFile, MemoryTable, RowGroup
 from whyscan.errors import UnknownColumn
 from whyscan.planning.why.overlap_depth import overlap
+from whyscan.reports.distribution import distribution
 from whyscan.reports.document import document
 from whyscan.reports.stats import profile
-from whyscan.reports.stats.distribution import distribution
 from whyscan.tables.snapshot import Collected, Recording
 from whyscan.tree.types import DOUBLE, INT, STRING
 

@@ -42,7 +42,7 @@ from whyscan.tables.snapshot import ContainersBelow, DeepSnapshot, RowGroups
 from whyscan.tree.zones import zone
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import numpy.typing as npt
 
@@ -350,6 +350,12 @@ def summarise(evidence: Evidence) -> ScanPlanSummary:
 def plus(a: int | None, b: int | None) -> int | None:
     """The sum of two numbers; None where one of them is unknown."""
     return None if a is None or b is None else a + b
+
+
+def plus_all(numbers: Iterable[int | None]) -> int | None:
+    """The sum of numbers; None where one of them is unknown."""
+    summands = list(numbers)
+    return None if None in summands else sum(number or 0 for number in summands)
 
 
 def total(values: pa.Array) -> int | None:

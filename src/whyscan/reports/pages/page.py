@@ -6,12 +6,12 @@ from itertools import count, islice
 from typing import TYPE_CHECKING, Any
 
 from whyscan.reports import phrases
+from whyscan.reports.distribution import steps
 from whyscan.reports.markdown import sql_lines
 from whyscan.reports.pages.bars import part_of, segments
 from whyscan.reports.pages.data import files_json
 from whyscan.reports.pages.lanes import drawing
 from whyscan.reports.pages.shell import document, piece
-from whyscan.reports.stats.distribution import steps
 from whyscan.reports.view import (
     CodeBlock,
     FactsBlock,

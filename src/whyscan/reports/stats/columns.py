@@ -14,8 +14,8 @@ from whyscan.planning.plan.judgement import flags
 from whyscan.planning.plan.truncated_bounds import cut
 from whyscan.planning.why.overlap_depth import median, overlap
 from whyscan.pruning.mask import both, either, opposite
+from whyscan.reports.distribution import Distribution, distribution
 from whyscan.reports.file_bounds import hulls, recorded
-from whyscan.reports.stats.distribution import Distribution, distribution
 from whyscan.tables.snapshot import Collected
 
 if TYPE_CHECKING:

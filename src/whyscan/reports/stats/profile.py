@@ -14,10 +14,10 @@ from whyscan.fields import Count, Name, Record
 from whyscan.planning.plan.planner import FOOTERS_AT_MOST
 from whyscan.planning.plan.request import leaf_columns
 from whyscan.planning.why.overlap_depth import overlap
+from whyscan.reports.distribution import Distribution, of_array
 from whyscan.reports.rendering import WrittenReport
 from whyscan.reports.report import Effort, Subject, Unchecked
 from whyscan.reports.stats.columns import ColumnStats, ReadTable, column_stats
-from whyscan.reports.stats.distribution import Distribution, of_array
 from whyscan.reports.words import counted
 from whyscan.tree.zones import zone
 

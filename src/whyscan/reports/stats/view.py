@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from whyscan.reports.distribution import first_power, last_power
 from whyscan.reports.pages.bars import part_of
 from whyscan.reports.phrases import read, unchecked_lines
 from whyscan.reports.report_view import subject
-from whyscan.reports.stats.distribution import first_power, last_power
 from whyscan.reports.view import (
     Cell,
     FactsBlock,
@@ -25,8 +25,8 @@ from whyscan.reports.words import counted, percent, size
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from whyscan.reports.distribution import Distribution
     from whyscan.reports.stats.columns import ColumnStats
-    from whyscan.reports.stats.distribution import Distribution
     from whyscan.reports.stats.profile import TableStats
     from whyscan.reports.view import Blocks, GridRow
 

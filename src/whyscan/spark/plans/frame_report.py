@@ -22,7 +22,8 @@ from whyscan.reports.report import make_report
 from whyscan.spark.plans.catalyst import scans_of_frame
 from whyscan.spark.plans.iceberg_filters import expression_sql
 from whyscan.spark.plans.printed_filters import UnsureError
-from whyscan.statements.records import Origin, Placed, ScanReport, StatementReport, Stayed
+from whyscan.statements.records import Placed, ScanReport, StatementReport, Stayed
+from whyscan.statements.roles import Origin
 from whyscan.statements.scans import EVERYTHING
 from whyscan.tables import open_snapshot
 from whyscan.tables.storage.enclosing_tables import OPTION as AS_FILES

@@ -15,7 +15,8 @@ from whyscan.predicate.binding.comparisons import all_of, any_of
 from whyscan.pruning.transforms import IdentityTransform
 from whyscan.statements.changes.queries import TargetFiles
 from whyscan.statements.placement.facts import Fact
-from whyscan.statements.records import Amount, Origin, Rewrite, Stayed
+from whyscan.statements.records import Amount, Rewrite, Stayed
+from whyscan.statements.roles import Origin
 from whyscan.statements.sql.relations import Select, Source
 from whyscan.tree.nodes import Column, Literal, Opaque, walk
 from whyscan.tree.rewrite import substituted

@@ -22,7 +22,7 @@ from whyscan.pruning.evaluate import ContainerBatch, interval_of
 from whyscan.pruning.interval import between
 from whyscan.pruning.mask import as_array
 from whyscan.statements.joins.supply import extreme
-from whyscan.statements.records import Origin
+from whyscan.statements.roles import Origin
 from whyscan.tree import arrow
 from whyscan.tree.nodes import (
     And,

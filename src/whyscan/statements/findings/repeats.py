@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from whyscan.reports.findings import Code, Effect, Finding, Severity
 from whyscan.reports.words import counted, size
-from whyscan.statements.records import Role
+from whyscan.statements.roles import Role
 from whyscan.tree.rendering import to_sql
 
 if TYPE_CHECKING:

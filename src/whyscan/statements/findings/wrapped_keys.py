@@ -11,7 +11,7 @@ from whyscan.reports.findings import Code, Effect, Finding, Severity
 from whyscan.reports.words import counted
 from whyscan.statements.findings.equalities import Link, Side, links
 from whyscan.statements.findings.images import as_text, bare, image, is_bare
-from whyscan.statements.records import Origin
+from whyscan.statements.roles import Origin
 from whyscan.statements.sql.relations import Condition
 from whyscan.tree.coercion import common_type
 from whyscan.tree.nodes import Cast

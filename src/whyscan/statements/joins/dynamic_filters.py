@@ -29,7 +29,8 @@ from whyscan.statements.joins.supply import (
     literal_text,
 )
 from whyscan.statements.placement.facts import Fact
-from whyscan.statements.records import Amount, Dynamic, Origin, Stayed, Supply
+from whyscan.statements.records import Amount, Dynamic, Stayed, Supply
+from whyscan.statements.roles import Origin
 from whyscan.statements.scans import placed_scans, predicate_of
 from whyscan.statements.sql.relations import without_key
 from whyscan.tree import arrow

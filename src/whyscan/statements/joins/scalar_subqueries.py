@@ -24,7 +24,7 @@ from whyscan.pruning.mask import as_array, either
 from whyscan.statements.joins.edges import one_scan, selects
 from whyscan.statements.joins.supply import ColumnRange, extent, extreme, in_range
 from whyscan.statements.placement.facts import Fact
-from whyscan.statements.records import Origin
+from whyscan.statements.roles import Origin
 from whyscan.statements.sql.relations import Select
 from whyscan.tree import arrow
 from whyscan.tree.nodes import Column, Comparator, Comparison, Literal, columns_of, type_of

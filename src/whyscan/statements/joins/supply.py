@@ -15,7 +15,7 @@ from whyscan.planning.plan.matching_rows import of_files, of_row_groups
 from whyscan.pruning.mask import as_array
 from whyscan.statements.joins.edges import Origins, conditions
 from whyscan.statements.placement.facts import Fact, common_parts, fact_of
-from whyscan.statements.records import Origin
+from whyscan.statements.roles import Origin
 from whyscan.tree import arrow
 from whyscan.tree.nodes import (
     Between,

@@ -19,7 +19,7 @@ from whyscan.pruning.containers import Containers
 from whyscan.pruning.evaluate import evaluate
 from whyscan.pruning.interval import only_null
 from whyscan.pruning.mask import materialise
-from whyscan.statements.records import Origin
+from whyscan.statements.roles import Origin
 from whyscan.statements.sql.relations import Condition, keys_of
 from whyscan.tree import arrow
 from whyscan.tree.lazy import lazy

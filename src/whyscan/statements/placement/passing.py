@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from whyscan.statements.placement.facts import Fact
-from whyscan.statements.records import Origin
+from whyscan.statements.roles import Origin
 from whyscan.statements.sql.relations import keys_of
 from whyscan.statements.sql.using_columns import on_both_sides
 from whyscan.tree.nodes import (

@@ -41,7 +41,8 @@ from whyscan.statements.placement.passing import (
     paths,
     through_windows,
 )
-from whyscan.statements.records import Origin, Stayed
+from whyscan.statements.records import Stayed
+from whyscan.statements.roles import Origin
 from whyscan.statements.sql.relations import (
     Combined,
     Kind,

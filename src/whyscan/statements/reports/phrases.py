@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from whyscan.reports.phrases import in_whole_files, why
 from whyscan.reports.view import JoinedScans
 from whyscan.reports.words import counted, inert, inert_sql, percent, size, sizes
-from whyscan.statements.records import Origin, Role
+from whyscan.statements.roles import Origin, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,12 +24,6 @@ if TYPE_CHECKING:
     )
 
 LONGEST_CONDITION = 400
-ORIGINS = {
-    Origin.WRITTEN: "written",
-    Origin.SPREAD: "spread",
-    Origin.PART: "part",
-    Origin.JOIN: "join",
-}
 
 
 def answer(report: StatementReport) -> str:

@@ -29,7 +29,6 @@ from whyscan.reports.view import (
 )
 from whyscan.reports.words import counted
 from whyscan.statements.reports.phrases import (
-    ORIGINS,
     amount_cells,
     answers,
     changed,
@@ -197,7 +196,7 @@ def _placed(scan: ScanReport, *, full: bool) -> Iterator[GridRow]:
         origin = origin_text(placed)
         sql = Cell(CodeSpan(condition(placed.sql)), below=() if origin is None else (origin,))
         (_, bucket, *cells), *parts = report_view.conjunct_rows(line)
-        yield sql, bucket if full else ORIGINS[placed.origin], *cells
+        yield sql, bucket if full else placed.origin.value, *cells
         if full:
             yield from parts
 

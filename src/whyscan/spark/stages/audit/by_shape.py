@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from whyscan.planning.plan.planner import plus_all
 from whyscan.predicate.syntax.redact import HIDDEN, without_literals
-from whyscan.spark.stages.audit.totals import total
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -77,7 +77,7 @@ def files_read(table: AuditedScan) -> int:
 
 def _summed(name: str, shape: str, scans: Scans) -> ShapeScan:
     def runs(amount: Callable[[AuditedScan, ScanPlanSummary], int | None]) -> int | None:
-        return total(
+        return plus_all(
             None
             if (bytes_or_files := amount(table, table.summary)) is None
             else bytes_or_files * query.times
@@ -100,6 +100,6 @@ def _summed(name: str, shape: str, scans: Scans) -> ShapeScan:
         read=runs(lambda table, _: table.bytes_read),
         needed=runs(lambda table, _: table.bytes_needed),
         kept=kept / size if kept is not None and size else None,
-        actual_files=total(t.actual.files if t.actual else None for _, t in scans),
-        actual_bytes=total(t.actual.bytes if t.actual else None for _, t in scans),
+        actual_files=plus_all(t.actual.files if t.actual else None for _, t in scans),
+        actual_bytes=plus_all(t.actual.bytes if t.actual else None for _, t in scans),
     )

@@ -23,11 +23,11 @@ from datetime import UTC, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from whyscan.planning.plan.planner import plus_all
 from whyscan.predicate.syntax.redact import HIDDEN, without_literals
 from whyscan.reports.document import version
 from whyscan.reports.redaction import redacted
 from whyscan.spark.stages.audit.by_shape import digest, files_read, shown
-from whyscan.spark.stages.audit.totals import total
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -175,8 +175,10 @@ def _about(table: AuditedScan) -> Json:
 def _reads(scans: Sequence[AuditedScan]) -> Json:
     summaries = [table.summary for table in scans if table.summary is not None]
     statistics = {
-        "rowCount": None if _answered(scans) else total(summary.rows_kept for summary in summaries),
-        "size": total(table.bytes_kept for table in scans),
+        "rowCount": None
+        if _answered(scans)
+        else plus_all(summary.rows_kept for summary in summaries),
+        "size": plus_all(table.bytes_kept for table in scans),
         "fileCount": sum(map(files_read, scans)),
     }
     facets = {"inputStatistics": _facet("inputStatistics", **_without_unknown(statistics))}
@@ -192,8 +194,8 @@ def _answered(scans: Sequence[AuditedScan]) -> bool:
 
 def _scan(scans: Sequence[AuditedScan]) -> Json:
     return {
-        "bytesRead": total(table.bytes_read for table in scans),
-        "bytesNeeded": total(table.bytes_needed for table in scans),
+        "bytesRead": plus_all(table.bytes_read for table in scans),
+        "bytesNeeded": plus_all(table.bytes_needed for table in scans),
         "engineRuns": _engine(scans, "runs"),
         "engineFiles": _engine(scans, "files"),
         "engineBytes": _engine(scans, "bytes"),
@@ -203,7 +205,7 @@ def _scan(scans: Sequence[AuditedScan]) -> Json:
 
 def _engine(scans: Sequence[AuditedScan], name: str) -> int | None:
     """What the engine reported for all its runs; None unless it reported every scan."""
-    return total(None if t.actual is None else getattr(t.actual, name) for t in scans)
+    return plus_all(None if t.actual is None else getattr(t.actual, name) for t in scans)
 
 
 def _scan_report(scans: Sequence[AuditedScan]) -> Json:
@@ -222,13 +224,13 @@ def _scan_report(scans: Sequence[AuditedScan]) -> Json:
 def _scan_metrics(scans: Sequence[AuditedScan]) -> Json:
     summaries = [table.summary for table in scans if table.summary is not None]
     files = sum(map(files_read, scans))
-    manifests = total(summary.manifests_total for summary in summaries)
-    scanned = total(summary.manifests_kept for summary in summaries)
+    manifests = plus_all(summary.manifests_total for summary in summaries)
+    scanned = plus_all(summary.manifests_kept for summary in summaries)
     skipped = None if manifests is None or scanned is None else manifests - scanned
     return {
         "resultDataFiles": files,
         "skippedDataFiles": sum(summary.files_total for summary in summaries) - files,
-        "totalFileSizeInBytes": total(table.bytes_kept for table in scans),
+        "totalFileSizeInBytes": plus_all(table.bytes_kept for table in scans),
         "totalDataManifests": manifests,
         "scannedDataManifests": scanned,
         "skippedDataManifests": skipped,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from whyscan.planning.plan.planner import plus_all
 from whyscan.reports.levels import in_order
 from whyscan.reports.words import counted, inert, inert_sql, level_name, percent, size
-from whyscan.spark.stages.audit.totals import total
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,8 +31,8 @@ def answer(audit: Audit) -> str:
     runs = sum(line.times for line in audit.queries)
     totals_text = f"{_queries(len(audit.queries))}, {counted(runs, 'run')}"
     measured = [line for line in audit.queries if line.wasted is not None]
-    read = total((line.bytes_read or 0) * line.times for line in measured) or 0
-    wasted = total(line.wasted for line in measured) or 0
+    read = plus_all((line.bytes_read or 0) * line.times for line in measured) or 0
+    wasted = plus_all(line.wasted for line in measured) or 0
     share = f" ({percent(wasted, read)})" if read else ""
     text = f"{totals_text}: {size(read)} read, {size(wasted)} of it wasted{share}"
     unknown = len(audit.queries) - len(measured)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from whyscan.planning.plan.planner import plus_all
 from whyscan.spark.errors import from_text
 from whyscan.spark.stages.audit.executor import error_line
 from whyscan.spark.stages.audit.report import Actual, ColumnTotal, QueryLine, TableTotal
@@ -54,10 +55,10 @@ def _line(query: Query, outcome: QueryOutcome, names: Mapping[str, str]) -> Quer
         for t in outcome.tables
     ]
     tables = _with_actual(named, query.actual)
-    read = total(table.bytes_read for table in tables)
-    needed = total(table.bytes_needed for table in tables)
-    wasted = total(table.wasted_per_run for table in tables)
-    layout = total(table.layout_bytes for table in tables)
+    read = plus_all(table.bytes_read for table in tables)
+    needed = plus_all(table.bytes_needed for table in tables)
+    wasted = plus_all(table.wasted_per_run for table in tables)
+    layout = plus_all(table.layout_bytes for table in tables)
     failed = [f"{table.name}: {table.error}" for table in tables if table.error is not None]
     return QueryLine(
         sql=query.text,
@@ -82,17 +83,11 @@ def _line(query: Query, outcome: QueryOutcome, names: Mapping[str, str]) -> Quer
     )
 
 
-def total(numbers: Iterable[int | None]) -> int | None:
-    """The sum; None where a number is unknown."""
-    amounts = list(numbers)
-    return None if None in amounts else sum(number for number in amounts if number is not None)
-
-
 def _ratio(tables: Sequence[AuditedScan]) -> float | None:
     """The share of the tables' bytes that is kept; of their files where bytes are unknown."""
     summaries = [table.summary for table in tables if table.summary is not None]
-    kept = total(table.bytes_kept for table in tables)
-    total_amount = total(summary.bytes_total for summary in summaries)
+    kept = plus_all(table.bytes_kept for table in tables)
+    total_amount = plus_all(summary.bytes_total for summary in summaries)
     if kept is None or total_amount is None:
         files = [0 if t.answer is not None else t.summary.files_kept for t in tables if t.summary]
         kept, total_amount = sum(files), sum(summary.files_total for summary in summaries)
@@ -170,7 +165,7 @@ def _table(pinned: Pinned, scans: Sequence[tuple[QueryLine, AuditedScan]]) -> Ta
 
 
 def _all_runs(parts: Iterable[tuple[QueryLine, int | None]]) -> int | None:
-    return total(None if amount is None else amount * query.times for query, amount in parts)
+    return plus_all(None if amount is None else amount * query.times for query, amount in parts)
 
 
 def _columns(scans: Sequence[tuple[QueryLine, AuditedScan]]) -> tuple[ColumnTotal, ...]:

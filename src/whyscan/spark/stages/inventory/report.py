@@ -134,5 +134,13 @@ class InventoryRun(WrittenReport, frozen=True):
         return "fail" if self.failed else "pass"
 
     @property
+    def read(self) -> tuple[InventoriedTable, ...]:
+        return tuple(line for line in self.tables if line.state == READ)
+
+    @property
+    def unchanged(self) -> tuple[InventoriedTable, ...]:
+        return tuple(line for line in self.tables if line.state == UNCHANGED)
+
+    @property
     def failed(self) -> tuple[InventoriedTable, ...]:
         return tuple(line for line in self.tables if line.state == FAILED)

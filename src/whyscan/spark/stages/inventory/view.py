@@ -16,7 +16,6 @@ from whyscan.reports.view import (
     Tone,
 )
 from whyscan.reports.words import counted, size
-from whyscan.spark.stages.inventory.report import READ, UNCHANGED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,12 +49,11 @@ def view(run: InventoryRun) -> Blocks:
 
 def _answer(run: InventoryRun) -> str:
     """Write `120 containers of 3 tables: 2 read, 1 unchanged`."""
-    states = [line.state for line in run.tables]
     containers = sum(line.row.containers for line in run.tables if line.row is not None)
-    parts = [f"{states.count(READ):,} read", f"{states.count(UNCHANGED):,} unchanged"]
+    parts = [f"{len(run.read):,} read", f"{len(run.unchanged):,} unchanged"]
     if run.failed:
         parts.append(f"{len(run.failed):,} failed")
-    tables = counted(len(states), "table")
+    tables = counted(len(run.tables), "table")
     return f"{counted(containers, 'container')} of {tables}: {', '.join(parts)}"
 
 
