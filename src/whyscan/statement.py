@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from whyscan.errors import UsageError, limited
+from whyscan.errors import limited
 from whyscan.table import Table
 from whyscan.table import open as open_table
 from whyscan.terms import PlanTerms
@@ -158,11 +158,12 @@ class Lake(Mapping[str, "Snapshot"]):
             self._tables[name] = open_table(name, storage=self._storage)
         if version is None:
             return self[name]
+        from whyscan.tables.inventory.snapshot import InventorySnapshot
+
         newest = self[name]
-        if self._inventory is not None and name in self._inventory.tables:
-            raise UsageError(
-                f"an inventory has one snapshot of {name}", hint="leave its version out"
-            )
+        if isinstance(newest, InventorySnapshot):
+            newest.require_version(version.number)
+            return newest
         is_delta = newest.format == "delta"
         return open_table(
             newest.uri,

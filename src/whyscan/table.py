@@ -316,13 +316,15 @@ def open(  # noqa: A001 - the public name, as in `whyscan.open`
     if inventory is not None:
         from whyscan.tables.inventory.opening import open_inventory
 
-        terms = (version, snapshot, as_of, ref, partition_types or None)
-        if len(locations) != 1 or any(term is not None for term in terms):
+        if len(locations) != 1 or partition_types:
             raise UsageError(
-                "an inventory has each table at one snapshot, with the types that were read",
-                hint="name one table, without a version and without types of partition columns",
+                "an inventory has each table with the types that were read",
+                hint="name one table, without types of partition columns",
             )
-        return Table(open_inventory(str(inventory), storage).open(str(locations[0])))
+        inventoried = open_inventory(str(inventory), storage).open(str(locations[0]))
+        if any(term is not None for term in (version, snapshot, as_of, ref)):
+            inventoried.require_version(version if snapshot is None else snapshot)
+        return Table(inventoried)
     if as_files:
         storage = {**storage, "as_files": "on"}
     travel = Travel(version, snapshot, moment(as_of), ref)

@@ -18,6 +18,7 @@ class StatsArguments(Struct, frozen=True):
     table: str
     columns: tuple[str, ...]
     full: bool
+    inventory: str | None
     form: str
     redact: bool
     output: Path | None
@@ -30,6 +31,11 @@ class StatsArguments(Struct, frozen=True):
 @click.argument("columns", metavar="[COLUMN]...", nargs=-1)
 @options.VERSION
 @click.option("--full", is_flag=True, help="Open the footers of all files, however many there are.")
+@click.option(
+    "--inventory",
+    metavar="PLACE",
+    help="Profile TABLE by the containers that an inventory has of it; the table is not read.",
+)
 @options.STORAGE
 @options.form(*FORMS)
 @options.OUTPUT
@@ -41,7 +47,9 @@ def stats(arguments: StatsArguments) -> None:
     COLUMNs are those to measure, all by default. Nothing but metadata is read.
     """
     with Progress() as progress:
-        opened = options.opened(arguments.table, arguments.version, arguments.store)
+        opened = options.opened(
+            arguments.table, arguments.version, arguments.store, arguments.inventory
+        )
         progress.watch(opened.snapshot.traffic)
         table_stats = opened.stats(select=arguments.columns or None, full=arguments.full)
     if arguments.redact:

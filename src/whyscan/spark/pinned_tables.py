@@ -20,7 +20,8 @@ from whyscan.predicate.syntax.column_guess import mentioned_columns
 from whyscan.spark.errors import from_text, to_text
 from whyscan.spark.jobs import packed
 from whyscan.tables import open_snapshot
-from whyscan.tables.cached_snapshot import with_cache
+from whyscan.tables.cached_snapshot import CachedSnapshot, with_cache
+from whyscan.tables.inventory.snapshot import InventorySnapshot
 from whyscan.tables.parts import FILES_EACH, parts
 from whyscan.tables.storage.connections import portable_options
 from whyscan.tables.storage.refusals import refusals
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
     from whyscan.spark.tables import NamedTable
     from whyscan.statements.sql.time_travel import WrittenVersion
-    from whyscan.tables.cached_snapshot import CachedSnapshot
     from whyscan.tables.inventory.opening import Inventory
     from whyscan.tables.snapshot import Snapshot
     from whyscan.tree.nodes import Column
@@ -240,6 +240,10 @@ class Tables(Mapping[str, "Snapshot"]):
         if version is None:
             return newest
         number = version.number
+        inventoried = newest.snapshot if isinstance(newest, CachedSnapshot) else newest
+        if isinstance(inventoried, InventorySnapshot):
+            inventoried.require_version(number)
+            return newest
         if number is None:
             travel = Travel(ref=version.ref, as_of=moment(version.time))
         elif newest.format == "delta":

@@ -184,6 +184,7 @@ class Collected(StrEnum):
     BEYOND_BUDGET = "beyond the column budget"
     SWITCHED_OFF = "switched off"
     NEVER = "its type has none"
+    LEFT_OUT = "left out of the inventory"
 
 
 class Recording(Struct, frozen=True):

@@ -7,6 +7,7 @@ import pickle
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from deltalake import write_deltalake
 
 from spark.planning.plans_in_parts import (
     ZOO,
@@ -16,11 +17,12 @@ from spark.planning.plans_in_parts import (
     predicates,
     zoo,
 )
-from whyscan.errors import WhyscanError
+from whyscan.errors import StorageError, UsageError, WhyscanError
 from whyscan.spark.stages.inventory.reading import InventoryDepth, rows
 from whyscan.tables import open_snapshot
 from whyscan.tables.inventory.container_rows import ContainerFile, ContainerFiles
 from whyscan.tables.inventory.description import description_from, description_of
+from whyscan.tables.inventory.opening import open_inventory
 from whyscan.tables.inventory.snapshot import InventorySnapshot
 from whyscan.tables.parts import parts
 from whyscan.tables.storage.store import local_store
@@ -91,3 +93,59 @@ def test_the_parts_of_an_inventory_give_the_report_of_the_table(name, tmp_path):
         whole = in_one(snapshot, predicate, verbose=True)
         divided = in_parts(in_this_process(inventory), inventory, predicate, verbose=True)
         assert without_notes(divided) == without_notes(whole), predicate
+
+
+def findings(snapshot, predicate):
+    return {finding["code"]: finding for finding in in_one(snapshot, predicate)["findings"]}
+
+
+def test_what_the_inventory_left_out_is_no_reason_to_rewrite_files(tmp_path):
+    (tmp_path / "t" / "day=1").mkdir(parents=True)
+    for number in range(3):
+        rows_of_file = pa.table({"id": range(number * 10, number * 10 + 10)})
+        pq.write_table(rows_of_file, tmp_path / "t" / "day=1" / f"{number}.parquet")
+    snapshot = open_snapshot([str(tmp_path / "t")], {}, {})
+    inventory = inventoried(snapshot, tmp_path, InventoryDepth.FILES)
+
+    finding = findings(inventory, "id > 15")["NO_STATISTICS"]
+
+    assert "NO_STATISTICS" not in findings(snapshot, "id > 15")
+    assert finding["severity"] == "info"
+    assert "the inventory was written without --depth row-groups" in finding["message"]
+    assert finding["fix"] == "plan the table itself, whose files may have them"
+
+
+def test_a_column_that_the_inventory_cannot_tell_from_another_one_is_said(tmp_path):
+    (tmp_path / "t").mkdir()
+    flat, nested = pa.array([1, 2]), pa.array([{"b": 3}, {"b": 4}])
+    pq.write_table(pa.table({"a.b": flat, "a": nested}), tmp_path / "t" / "0.parquet")
+    snapshot = open_snapshot([str(tmp_path / "t")], {}, {})
+    inventory = inventoried(snapshot, tmp_path)
+
+    finding = findings(inventory, "`a.b` > 7")["NO_STATISTICS"]
+
+    assert "the inventory cannot tell columns called a.b apart" in finding["message"]
+    assert finding["fix"] == "plan the table itself, whose files may have them"
+
+
+@pytest.mark.parametrize(
+    ("number", "message"),
+    [(3, None), (2, "has version 3 alone of"), (None, "has version 3 alone of")],
+    ids=["its version", "another version", "a time or a branch"],
+)
+def test_an_inventory_answers_for_the_version_that_it_has(tmp_path, number, message):
+    for month in range(4):
+        write_deltalake(tmp_path / "t", pa.table({"id": [month]}), mode="append")
+    inventory = inventoried(open_snapshot([str(tmp_path / "t")], {}, {}), tmp_path)
+
+    if message is None:
+        inventory.require_version(number)
+        return
+    with pytest.raises(UsageError, match=message) as error:
+        inventory.require_version(number)
+    assert "\n" not in error.value.message
+
+
+def test_a_place_that_has_no_client_is_named_as_such():
+    with pytest.raises(StorageError, match="no client for hdfs"):
+        open_inventory("hdfs://nn/inventory", {})

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Column
 
 _LONGER = 4
+_OF_THE_TABLE = "plan the table itself, whose files may have them"
 """The proposed length of truncated bounds, as a multiple of their present length."""
 
 
@@ -77,6 +78,8 @@ def remedy(plan: PlanRequest, column: Column) -> StatisticsFix:
     recording = plan.snapshot.recording(column)
     if recording.collected is Collected.NEVER:
         return StatisticsFix(recording.why, None, None)
+    if recording.collected is Collected.LEFT_OUT:
+        return StatisticsFix(recording.why, _OF_THE_TABLE, None)
     setting = _setting(plan, [recording])
     return StatisticsFix(
         recording.why or "the writer did not record them",
@@ -104,7 +107,11 @@ def _missing_bounds(
     evidence: dict[str, int | float | str] = {"files": files, "files_without_bounds": lacking}
     if code is Code.TYPE_WITHOUT_STATISTICS:
         return Finding(code, Severity.INFO, message, None, evidence, columns=lacked)
-    setting = _setting(facts.plan, [facts.plan.snapshot.recording(c) for c in columns])
+    recordings = [facts.plan.snapshot.recording(column) for column in columns]
+    if any(recording.collected is Collected.LEFT_OUT for recording in recordings):
+        # The files may have bounds: nothing speaks for writing them again.
+        return Finding(code, Severity.INFO, message, _OF_THE_TABLE, evidence, columns=lacked)
+    setting = _setting(facts.plan, recordings)
     fix = _rewrite_files(setting, names)
     effect = _by_footers(facts)
     if effect is not None:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from whyscan.errors import TableError, UsageError, WhyscanError
+from whyscan.errors import StorageError, TableError, UsageError, WhyscanError
 from whyscan.tables import open_snapshot
 from whyscan.tables.inventory.container_rows import ContainerFile, ContainerFiles
 from whyscan.tables.inventory.container_schema import TABLES
@@ -96,6 +96,8 @@ def open_inventory_tables(
     """Open the inventory `place` by the addresses of its two tables."""
     try:
         listed = open_snapshot([tables], {}, options)
+    except StorageError:
+        raise  # It says what keeps us from the place: no client, no key, no network.
     except WhyscanError as error:
         raise UsageError(
             f"there is no inventory at {place}", hint=f"whyscan inventory TABLE... -o {place}"

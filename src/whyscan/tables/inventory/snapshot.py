@@ -111,6 +111,19 @@ class InventorySnapshot(Struct, frozen=True, eq=False, dict=True):
     def footers_describe_files(self) -> bool:
         return self.description.footers_describe_files and self.row_groups_read
 
+    def require_version(self, number: int | None) -> None:
+        """Raise an error unless this is the version or snapshot id `number`.
+
+        None is a branch, a tag or a time, which an inventory does not know.
+        """
+        if number is not None and number == self.version:
+            return
+        only = "one version" if self.version is None else f"version {self.version} alone"
+        raise UsageError(
+            f"the inventory {self.place} has {only} of {self.uri}",
+            hint="leave the version out, or read the table itself",
+        )
+
     def schema(self, named: Sequence[str] = ()) -> Schema:  # noqa: ARG002 - nothing more can be read
         return self._schema
 
@@ -349,7 +362,12 @@ class InventorySnapshot(Struct, frozen=True, eq=False, dict=True):
     def recording(self, column: Column) -> Recording:
         """The statistics of a column that the table's properties tell writers to record."""
         if self.description.footers_describe_files and not self.row_groups_read:
-            return Recording(Collected.SWITCHED_OFF, _NO_FOOTERS)
+            return Recording(Collected.LEFT_OUT, _NO_FOOTERS)
+        name = ".".join(column.path)
+        if self._spellings[name] > 1:
+            return Recording(
+                Collected.LEFT_OUT, f"the inventory cannot tell columns called {name} apart"
+            )
         return self._recordings.get(column.path) or Recording(Collected.YES)
 
     @lazy

@@ -77,3 +77,18 @@ def test_the_last_snapshot_of_an_inventory_counts_and_a_named_table_comes_first(
 
     assert totals() == 3
     assert totals("--table", f"sales={tmp_path / 'other'}") == 1
+
+
+def test_a_query_of_a_version_is_answered_if_the_inventory_has_it(spark, tmp_path):
+    write_delta(tmp_path / "sales", 2, ())
+    place = str(tmp_path / "inventory")
+    whyscan.spark.write_inventory(spark, {"sales": str(tmp_path / "sales")}, place)
+    texts = [f"SELECT id FROM sales VERSION AS OF {n} WHERE id > 70" for n in (1, 0)]
+    workload = Workload(tuple(Query(text, "spark") for text in texts))
+
+    audit = whyscan.spark.audit(spark, workload, {}, inventory=place)
+
+    assert [query.sql for query in audit.queries] == texts[:1]
+    assert files(audit) == {"sales": (2, 1)}
+    (other,) = audit.unparsed
+    assert "has version 1 alone of" in other.why

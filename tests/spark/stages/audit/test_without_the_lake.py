@@ -77,21 +77,25 @@ def test_without_the_lake_every_query_has_the_answer_that_it_had(
         assert after[sql] == query, sql
 
 
-def test_explain_takes_a_table_and_the_tables_of_a_statement_from_an_inventory(
-    spark, lake, tmp_path
-):
+def test_explain_and_stats_take_tables_from_an_inventory(spark, lake, tmp_path):
     place = str(tmp_path / "inventory")
     tables = {name: str(lake / name) for name in TABLES}
     whyscan.spark.write_inventory(spark, tables, place, depth="row-groups")
     condition = CONDITIONS[1]
     with_the_lake = whyscan.open(tables["sales"]).explain(condition).to_dict()
     statement = whyscan.explain_sql(JOIN, tables).to_dict()
+    stats = whyscan.open(tables["sales"]).stats().to_dict()
     gone = lake.rename(lake.with_name("gone"))
     try:
         from_inventory = ("explain", "--inventory", place, "--format", "json")
         run = command(*from_inventory, "sales", "-w", condition, cwd=tmp_path)
         joined = command(*from_inventory, "--sql", JOIN, cwd=tmp_path)
         absent = command(*from_inventory, "nothing", "-w", condition, cwd=tmp_path)
+        version = ("--sql", "SELECT * FROM sales VERSION AS OF {} WHERE id = 1")
+        at_versions = [
+            command(*from_inventory, version[0], version[1].format(n), cwd=tmp_path) for n in (2, 1)
+        ]
+        profile = command("stats", "--inventory", place, "sales", "--format", "json", cwd=tmp_path)
     finally:
         gone.rename(lake)
 
@@ -104,3 +108,7 @@ def test_explain_takes_a_table_and_the_tables_of_a_statement_from_an_inventory(
     assert scans == [scan["levels"] for scan in statement["scans"]]
     assert absent.code == 3
     assert "it has events, sales, visits" in absent.err
+    assert [one.code for one in at_versions] == [0, 2], at_versions
+    assert "has version 2 alone of" in at_versions[1].err
+    columns = json.loads(profile.out)["columns"]
+    assert columns == stats["columns"]
