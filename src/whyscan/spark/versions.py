@@ -68,6 +68,11 @@ def installed() -> SparkVersion:
     return SUPPORTED[name]
 
 
+def version_of(spark: SparkSession) -> tuple[int, ...]:
+    """The version of a session as numbers, `(4, 1, 4)`. A platform may write more behind it."""
+    return tuple(map(int, re.findall(r"\d+", spark.version)[:3]))
+
+
 def scala_of(home: Path) -> str:
     """The version of Scala, such as `2.13`, of the Spark in a folder."""
     library = next((home / "jars").glob("scala-library-*.jar"), None)
@@ -92,7 +97,7 @@ def condition_of(error: PySparkException) -> str | None:
 
 def frame_of(spark: SparkSession, table: pa.Table) -> DataFrame:
     """An Arrow table as a DataFrame. Before Spark 4.0 tasks unpack it from rows of bytes."""
-    if spark.version >= "4":
+    if version_of(spark) >= (4,):
         return spark.createDataFrame(table)
     from whyscan.engines.spark_types import spark_schema
 

@@ -224,7 +224,13 @@ def _iceberg_table(plan: Java) -> SparkTable:
 
 
 def _pushed(scan: Java) -> tuple[Java, ...]:
-    return tuple(scan.filters().toArray())
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+
+    try:
+        filters = scan.filters()
+    except Py4JError:
+        filters = scan.filterExpressions()  # Its name before Iceberg 1.12.
+    return tuple(filters.toArray())
 
 
 def _place(path: Java) -> str:

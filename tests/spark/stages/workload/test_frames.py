@@ -17,6 +17,7 @@ from whyscan.spark.stages.workload.logs import find_logs
 from whyscan.spark.stages.workload.query import ActualScan, Query, Unparsed
 from whyscan.spark.stages.workload.scans import workload_scans
 from whyscan.spark.tables import sources
+from whyscan.spark.versions import frame_of
 
 pytestmark = pytest.mark.spark
 
@@ -113,7 +114,7 @@ def test_records_survive_the_table_whole(spark):
 
     table = pa.Table.from_batches(workload_rows(workload))
 
-    assert from_frame(spark.createDataFrame(table)) == workload
+    assert from_frame(frame_of(spark, table)) == workload
 
 
 def test_scans_have_their_tables_predicates_and_columns(spark, folder):

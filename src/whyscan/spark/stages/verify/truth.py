@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from msgspec import Struct
 
-from whyscan.errors import TableError
+from whyscan.errors import TableError, UsageError
 from whyscan.spark.jobs import TASKS_A_CORE, ran, spark_errors_as, with_settings
 from whyscan.spark.sessions import cores
 from whyscan.spark.stages.verify.rows import (
@@ -24,7 +24,7 @@ from whyscan.spark.stages.verify.rows import (
     LIVE,
     POSITION,
 )
-from whyscan.spark.versions import table_of
+from whyscan.spark.versions import table_of, version_of
 from whyscan.tree.types import FloatType, OtherType
 
 if TYPE_CHECKING:
@@ -129,6 +129,11 @@ def _rows(spark: SparkSession, reader: RowReader, files: Sequence[NumberedFile])
     rows = numbers.mapInArrow(reader.rows(tasks), from_arrow_schema(reader.schema))
     # A time of day comes as text: Spark does not read Arrow's time type.
     clocks = [c.name for c in reader.columns if pa.types.is_time(c.type)]
+    if clocks and version_of(spark) < (4, 1):
+        raise UsageError(
+            f"{clocks[0]} is a time of day, which Spark {spark.version} does not have",
+            hint="Spark 4.1 has it",
+        )
     times = {name: rows[quoted((name,))].cast("time(6)") for name in clocks}
     return rows.withColumns(times) if times else rows
 
