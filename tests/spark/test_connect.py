@@ -21,7 +21,10 @@ from whyscan.errors import UsageError, WhyscanError
 from whyscan.spark import session
 from whyscan.spark.sessions import format_settings, java_home
 
-pytestmark = pytest.mark.spark
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.skipif(pyspark.__version__ < "4", reason="Spark Connect needs Spark 4.0"),
+]
 
 PROGRAM = Path(__file__).with_name("on_connect.py")
 SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"

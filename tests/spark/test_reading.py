@@ -18,11 +18,12 @@ from scan.test_equality_deletes import Written, left
 from scan.test_equality_deletes import write as write_deleted
 from support.spark_sessions import settings
 from tables.iceberg.by_hand import Lake as IcebergTable
-from whyscan.engines.spark_source import WhyscanDataSource
 from whyscan.errors import UsageError
 from whyscan.spark import read, reader_of, register
 
 pytestmark = pytest.mark.spark
+# Spark 3.5 has no data sources in Python.
+WhyscanDataSource = pytest.importorskip("whyscan.engines.spark_source").WhyscanDataSource
 
 ROWS = """SELECT id, CAST(id AS INT) AS small, CONCAT('n', id) AS name,
   IF(id % 3 = 0, NULL, id / 2) AS half, DATE '2024-01-01' + CAST(id % 5 AS INT) AS day,
