@@ -333,6 +333,22 @@ def test_hive_names_the_source_first():
     assert source(sql, "hive") == 2
 
 
+@pytest.mark.parametrize(
+    ("word", "action"),
+    [("MATCHED", "DELETE"), ("NOT MATCHED", INSERT), ("NOT MATCHED BY SOURCE", "DELETE")],
+)
+def test_a_clause_that_does_nothing_is_evaluated_before_one_that_acts(word, action):
+    side = "s" if word == "NOT MATCHED" else "t"
+    idle = f"WHEN {word} AND {side}.user > (SELECT max(age) + 1 FROM u) THEN DO NOTHING"
+    last = f"WHEN {word} THEN {action}"
+
+    def tables(clauses):
+        return {scan.name for scan in explained(f"MERGE INTO t USING s ON {KEYS} {clauses}").scans}
+
+    assert tables(f"{idle} {last}") == {"t", "s", "u"}
+    assert tables(f"{last} {idle}") == {"t", "s"}
+
+
 def test_schema_evolution_reads_the_same():
     sql = f"MERGE WITH SCHEMA EVOLUTION INTO t USING {S2} ON {KEYS} WHEN MATCHED THEN UPDATE SET *"
 

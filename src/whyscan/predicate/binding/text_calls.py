@@ -24,8 +24,13 @@ _EMPTY = Literal("", STRING)
 
 
 def concat(arguments: Arguments) -> Expression:
-    """`concat(a, b)`: NULL if an operand is NULL. Some dialects skip NULLs instead."""
+    """`concat(a, b)`: NULL if an operand is NULL. Some dialects skip NULLs instead.
+
+    Spark's concat() is the empty text.
+    """
     operands = arguments.operands()
+    if not operands and arguments.scope.dialect.is_spark:
+        return _EMPTY
     if arguments.scope.dialect.concat_skips_null:
         operands = tuple(_or_empty(o, arguments.scope) for o in operands)
     return concatenate(operands, arguments.scope)

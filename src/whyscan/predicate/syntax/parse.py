@@ -169,7 +169,7 @@ def tokenize(text: str, dialect: Dialect) -> list[Token]:
             hint="write it in UTF-8, or the bytes as X'ff'",
         )
     try:
-        tokens = dialect.tokenize(text)
+        tokens = dialect.tokenize(_without_numbers(text, dialect))
     except TokenError as error:
         raise SyntaxProblem(
             "the SQL breaks off inside a string, a quoted name or a comment",
@@ -188,6 +188,20 @@ def tokenize(text: str, dialect: Dialect) -> list[Token]:
         tokens = keywords.as_spark_reads(tokens, text)
     doubled = "''" in text or '""' in text
     return tokens_.join_quotes(tokens, text) if doubled else tokens
+
+
+_QUOTED_OR_NUMBERED = re.compile(
+    r"""'[^']*+' | "[^"]*+" | --[^\n]*+ | /\*.*?\*/ | (\$\d++)(?![\w$])""", re.DOTALL | re.VERBOSE
+)
+
+
+def _without_numbers(text: str, dialect: Dialect) -> str:
+    """The text with `? ` for the parameter `$1`, where `$1,$` begins a string for the tokenizer."""
+    if "$" not in text or "\\'" in text or not dialect.tokenizer_class.HEREDOC_STRINGS:
+        return text
+    return _QUOTED_OR_NUMBERED.sub(
+        lambda match: match[0] if match[1] is None else "?".ljust(len(match[0])), text
+    )
 
 
 def _is_spark(dialect: Dialect) -> bool:

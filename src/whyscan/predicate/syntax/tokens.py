@@ -185,14 +185,19 @@ def mark_calls(tokens: Sequence[Token]) -> list[Token]:
             and token.token_type in _CALLED
             and token.text.upper() not in _SPECIAL_SYNTAX
         ):
-            marked[index] = Token(
-                TokenType.VAR,
-                CALL_MARK + token.text,
-                token.line,
-                token.col,
-                token.start,
-                token.end,
-            )
+            marked[index] = _replacement(token, TokenType.VAR, CALL_MARK + token.text)
+    return marked
+
+
+def mark_empty_calls(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens with `CALL_MARK` before the name of every function without arguments: `f()`."""
+    marked = list(tokens)
+    for at, (token, opening, closing) in enumerate(
+        zip(tokens, tokens[1:], tokens[2:], strict=False)
+    ):
+        kinds = opening.token_type, closing.token_type
+        if kinds == (TokenType.L_PAREN, TokenType.R_PAREN) and token.token_type in _CALLED:
+            marked[at] = _replacement(token, TokenType.VAR, CALL_MARK + token.text)
     return marked
 
 

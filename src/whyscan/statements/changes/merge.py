@@ -38,7 +38,10 @@ SOURCE = "_source"
 
 
 class Clauses(Struct, frozen=True):
-    """The WHEN clauses of a MERGE that do something, with qualified column names."""
+    """The WHEN clauses of a MERGE that matter, with qualified column names.
+
+    A clause that does nothing matters if one of its kind that acts follows: it takes rows from it.
+    """
 
     matched: tuple[exp.When, ...]
     inserts: tuple[exp.When, ...]
@@ -74,14 +77,20 @@ def merge(tree: exp.Merge, text: str) -> Change:
 
 
 def clauses(tree: exp.Merge, target: exp.Column, source: exp.Column) -> Clauses:
-    """The clauses that do something: matched, not matched, not matched by source."""
+    """The clauses that matter: matched, not matched, not matched by source."""
     groups: tuple[list[exp.When], list[exp.When], list[exp.When]] = ([], [], [])
     for when in tree.args["whens"].expressions:
-        if isinstance(when.args.get("then"), exp.Var) and when.args["then"].name.upper() in _IDLE:
-            continue
         at = 0 if when.args.get("matched") else 2 if when.args.get("source") else 1
         groups[at].append(_complete(when, (None, source, target)[at]))
+    for group in groups:
+        while group and not _acts(group[-1]):
+            group.pop()
     return Clauses(*map(tuple, groups))
+
+
+def _acts(when: exp.When) -> bool:
+    then = when.args.get("then")
+    return not (isinstance(then, exp.Var) and then.name.upper() in _IDLE)
 
 
 def _source(node: exp.Expr) -> exp.Expr:
@@ -153,7 +162,7 @@ def _narrow(query: exp.Select, whens: Sequence[exp.When]) -> None:
     A condition with a subquery stays where it is, so that its tables are read once.
     """
     clause_conditions = []
-    for when in whens:
+    for when in filter(_acts, whens):
         condition = when.args.get("condition")
         parts = [] if condition is None else conjuncts(condition)
         plain = [part.copy() for part in parts if part.find(exp.Query) is None]

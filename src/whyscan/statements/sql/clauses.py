@@ -44,6 +44,7 @@ def barrier(node: exp.Expr) -> str | None:
 
 
 ABOVE_SAMPLE = "it stands above TABLESAMPLE"
+ABOVE_FINAL = "it stands above FINAL, which merges rows"
 
 
 def barrier_before_where(node: exp.Select) -> str | None:

@@ -14,7 +14,7 @@ from whyscan.statements.sql import clauses
 from whyscan.statements.sql.outputs import UNKNOWN, fields_of, pivoted, renamed
 from whyscan.statements.sql.relations import Join, Kind, Source
 from whyscan.statements.sql.scopes import Frame
-from whyscan.statements.sql.syntax import TARGET
+from whyscan.statements.sql.syntax import FINAL, TARGET
 from whyscan.statements.sql.using_columns import same_columns
 from whyscan.statements.sql.using_joins import nested_joins
 from whyscan.tree.types import Field
@@ -96,6 +96,7 @@ class FromClause(Struct):
         if node.args.get("pivots"):
             relation, fields = pivoted(alias, key, relation, fields), ()
         barrier = None if sample is None else clauses.ABOVE_SAMPLE
+        barrier = clauses.ABOVE_FINAL if node.meta.get(FINAL) else barrier
         target = bool(node.meta.get(TARGET))
         return Source(key, alias, relation, fields, clauses.place(node), barrier, target)
 

@@ -35,6 +35,9 @@ _NEVER_CALLED = {TokenType.INSERT, TokenType.VALUES}
 TARGET = "target"
 """The key of the mark on the table that a change writes."""
 
+FINAL = "final"
+"""The key of the mark on a table that is read with ClickHouse's FINAL."""
+
 STATEMENTS = (
     exp.Query,
     exp.Insert,
@@ -55,6 +58,8 @@ _NOT_READING = (
     exp.Use,
     exp.Describe,
     exp.Show,
+    exp.Copy,
+    exp.Cache,
 )
 _VERBS = {TokenType.MERGE, TokenType.INSERT}
 _EVOLUTION = ("WITH", "SCHEMA", "EVOLUTION")
@@ -99,7 +104,7 @@ def _statement(text: str, dialect: str) -> Statement:
         trees = trees[1:]
     if len(trees) != 1:
         raise _not_one(len(trees), text)
-    tree = trees[0]
+    tree = _as_query(trees[0])
     if not isinstance(tree, STATEMENTS) or _without_query(tree):
         is_other_statement = isinstance(tree, _NOT_READING)
         first = _first_of_last(tokens)
@@ -111,6 +116,36 @@ def _statement(text: str, dialect: str) -> Statement:
             hint="SELECT, INSERT, MERGE, UPDATE, DELETE and CREATE TABLE AS can be explained",
         )
     return Statement(Syntax(text, dialect.lower(), (), lists), tree, views)
+
+
+def _as_query(tree: exp.Expr) -> exp.Expr:
+    """The query whose rows a statement takes; other statements as they are.
+
+    | statement                              | query                    |
+    |----------------------------------------|--------------------------|
+    | `VALUES (1)`                           | `SELECT * FROM (VALUES)` |
+    | `PIVOT t ON a USING b`, `UNPIVOT t …`  | `SELECT * FROM t`        |
+    | `COPY t TO 'x'`                        | `SELECT * FROM t`        |
+    | `COPY (q) TO 'x'`, `COPY INTO … (q)`   | q                        |
+    | `CACHE TABLE x AS q`, `EXPORT … AS q`  | q                        |
+    """
+    match tree:
+        case exp.Values():
+            inner: exp.Expr = tree
+        case exp.Pivot() | exp.Copy(this=exp.Table(), args={"kind": False}):
+            inner = tree.this
+        case (
+            exp.Copy(this=exp.Subquery(this=exp.Query() as query), args={"kind": False})
+            | exp.Copy(args={"files": [exp.Subquery(this=exp.Query() as query)]})
+            | exp.Cache(args={"expression": exp.Query() as query})
+            | exp.Export(this=exp.Query() as query)
+        ):
+            return query
+        case _:
+            return tree
+    rows = exp.Select(expressions=[exp.Star()]).from_(inner, copy=False)
+    rows.set("with_", tree.args.get("with_"))
+    return rows
 
 
 def _without_evolution(tokens: list[Token]) -> list[Token]:
@@ -191,7 +226,12 @@ def _parsed(tokens: list[Token], text: str, dialect: Dialect) -> list[exp.Expr |
 
     The second pass parses marked calls.
     """
-    plain = _parse(tokens, text, dialect)
+    try:
+        plain = _parse(tokens, text, dialect)
+    except SyntaxProblem:
+        # The parser knows how many arguments some functions have: Spark's concat() has none.
+        tokens = tokens_.mark_empty_calls(tokens)
+        plain = _parse(tokens, text, dialect)
     names = _starts(plain, exp.Identifier)
     marked = tokens_.mark_calls(tokens)
     chosen = [
@@ -210,6 +250,9 @@ def _parsed(tokens: list[Token], text: str, dialect: Dialect) -> list[exp.Expr |
         ]
         trees = _parse(kept, text, dialect)
     for tree in trees:
+        for final in [] if tree is None else list(tree.find_all(exp.Final)):
+            final.this.meta[FINAL] = True
+            final.replace(final.this)
         for start in [] if tree is None else tree.find_all(exp.From):
             if isinstance(start.this, exp.TableAlias):  # behind `|> AS t`
                 start.set("this", _stage(start.this.this))
