@@ -21,7 +21,7 @@ import json
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 from enum import Enum
-from secrets import token_hex
+from os import urandom
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import UNSET, Struct
@@ -58,7 +58,7 @@ def to_json(record: Struct) -> str:
     pieces: dict[str, Iterable[Any]] = {}
 
     def lines(items: Iterable[Any]) -> str:
-        token = token_hex(16)
+        token = urandom(16).hex()
         pieces[token] = items
         return token
 

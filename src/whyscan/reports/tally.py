@@ -35,6 +35,7 @@ from whyscan.reports.levels import (
     rows_matched,
     selected_bytes,
 )
+from whyscan.tree.arrow import of_integers
 from whyscan.tree.types import FloatType
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ class Workings(Struct, frozen=True):
             if inside is None
             else tuple((u.why, u.files) for u in inside.listed.unchecked),
             maybe_nan=frozenset(_nan_columns(plan)),
-            old_bytes=total(evidence.bytes.take(pa.array(why.named(Reason.OLD_SPEC)))),
+            old_bytes=total(evidence.bytes.take(of_integers(why.named(Reason.OLD_SPEC)))),
             blind=blind,
             blind_kept=blind_kept,
             missing_statistics=missing_statistics(plan),

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 
 from whyscan.tree.types import (
@@ -34,6 +35,8 @@ from whyscan.tree.types import (
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import numpy.typing as npt
 
     from whyscan.tree.nodes import Value
 
@@ -59,6 +62,15 @@ def arrow_type(kind: Type) -> pa.DataType:
             return pa.timestamp(kind.unit.value)
         case NullType() | StructType() | OtherType():
             return pa.null()
+
+
+def of_integers(values: npt.NDArray[np.int64]) -> pa.Array:
+    """The numbers of a NumPy array, whose memory the Arrow array shares if it is contiguous.
+
+    `pa.array` would import numpy.ma to see whether they are masked, which every start would pay.
+    """
+    memory = np.ascontiguousarray(values, np.int64)
+    return pa.Array.from_buffers(pa.int64(), len(memory), [None, pa.py_buffer(memory)])
 
 
 def scalar(value: Value, kind: Type) -> pa.Scalar:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.planning.why.obstacles import Survivors, obstacles, unchecked
 from whyscan.planning.why.reason_codes import Reason
+from whyscan.tree.arrow import of_integers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,7 +93,7 @@ def reasons(plan: ScanPlan, interpreted: Sequence[bool]) -> Why:
     groups, level = evidence.describing_groups, evidence.row_group_level
     if groups is None or level is None:
         at = evidence.examples
-        stay = pa.array(at[np.flatnonzero(evidence.judgement.kept)])
+        stay = of_integers(at[np.flatnonzero(evidence.judgement.kept)])
         described = evidence.files.containers.of(plan.predicate.columns())
         containers = replace(described, exact={}).take(stay)
         why = _of(plan, interpreted, containers, evidence.judgement, at)

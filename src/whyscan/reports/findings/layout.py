@@ -14,6 +14,7 @@ from whyscan.reports.findings.clustering import partition_numbers, wide_bounds
 from whyscan.reports.findings.finding import Code, Effect, Facts, Finding, Severity
 from whyscan.reports.listing import join_partitions
 from whyscan.reports.words import counted, size
+from whyscan.tree.arrow import of_integers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -113,7 +114,7 @@ def _join_bounds(bounds_of_parts: Sequence[tuple[pa.Array, pa.Array]]) -> tuple[
 def _sizes(plan: ScanPlan) -> tuple[pa.Array, pa.Table]:
     """Return the bytes of the files to read, without unknown ones, and their partitions."""
     evidence = plan.counted
-    at = pa.array(np.sort(evidence.positions(evidence.judgement.kept)))
+    at = of_integers(np.sort(evidence.positions(evidence.judgement.kept)))
     sizes = evidence.files.bytes.take(at).cast(pa.int64())
     has_size, partition = sizes.is_valid(), evidence.files.partition
     if partition.num_columns:

@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from enum import Enum, IntEnum
+from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
@@ -223,10 +224,7 @@ def _days() -> Iterator[tuple[str, _Reader]]:
 
 
 _INSTANT_STARTS = tuple(
-    re.compile(
-        date.format(x=rf"\s*DATE_TRUNC\(\s*'(?P<unit>\w+)'\s*,{_COLUMN}\)\s*"), re.IGNORECASE
-    )
-    for date in _DATES
+    date.format(x=rf"\s*DATE_TRUNC\(\s*'(?P<unit>\w+)'\s*,{_COLUMN}\)\s*") for date in _DATES
 )
 """The date on which a unit starts; only of instants, since a zone may skip a local date."""
 
@@ -243,18 +241,25 @@ _SHAPES: tuple[tuple[str, _Reader], ...] = (
     (rf"LEFT\({_COLUMN},\s*(?P<width>[1-9]\d{{0,8}})\s*\)", lambda m: Prefix(int(m["width"]))),
     (_COLUMN, lambda _: Same()),
 )
-_COMPILED = tuple((re.compile(shape, re.IGNORECASE), reader) for shape, reader in _SHAPES)
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern when a table first has generated columns: few tables have any."""
+    return re.compile(pattern, re.IGNORECASE)
 
 
 def read_generation(schema: DeltaSchema, column: DeltaColumn) -> Generated | None:
     """The source and shape of a generated column; None for other columns and unknown shapes."""
-    text = _without_parentheses(column.generated_as or "")
+    if column.generated_as is None:
+        return None
+    text = _without_parentheses(column.generated_as)
     for pattern in _INSTANT_STARTS:
-        start = pattern.fullmatch(text)
+        start = _compiled(pattern).fullmatch(text)
         if start is not None:
             return _start_of_instant(schema, column, start)
-    for pattern, reader in _COMPILED:
-        match = pattern.fullmatch(text)
+    for pattern, reader in _SHAPES:
+        match = _compiled(pattern).fullmatch(text)
         if match is None:
             continue
         shape = reader(match)

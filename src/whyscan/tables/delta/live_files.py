@@ -13,7 +13,6 @@ from whyscan.pruning.interval import Interval, between, meet, only_null
 from whyscan.pruning.mask import Mask, simplified
 from whyscan.tables.counts import MOST, plausible
 from whyscan.tables.delta import replay
-from whyscan.tables.delta.generated_columns import GeneratedValues, lift, substrings
 from whyscan.tables.delta.statistics import ROWS, UNREADABLE, statistics
 from whyscan.tables.parquet import metadata_columns
 from whyscan.tables.snapshot import Files
@@ -173,6 +172,10 @@ def _partition(
     intervals = {
         path: interval for path, interval in partition_intervals.items() if path in needed.paths
     }
+    if not needed.generated:
+        return intervals, ()
+    from whyscan.tables.delta.generated_columns import GeneratedValues, lift, substrings
+
     generated = [GeneratedValues(g, partition_intervals[at]) for at, g in needed.generated.items()]
     for path, interval in lift(generated).items():
         intervals[path] = meet(intervals[path], interval) if path in intervals else interval

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -22,11 +23,6 @@ FILE_NAME = ("_metadata", "file_name")
 FILE_SIZE = ("_metadata", "file_size")
 FILE_MODIFIED = ("_metadata", "file_modification_time")
 
-# The characters that java.net.URI quotes in a path: ASCII without these, and other blanks.
-_QUOTED = re.compile(
-    r"[^A-Za-z0-9/:@&=+$,;\-_.!~*'()\u0080-\U0010ffff]"
-    r"|[\u0080-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
-)
 _MILLISECOND = 1000
 
 
@@ -53,8 +49,20 @@ def uri(store: Store, path: str) -> str:
     address = (
         f"{store.folder.rstrip('/')}/{path}" if store.folder is not None else store.shown(path)
     )
-    quoted = _QUOTED.sub(lambda match: quote(match[0], safe=""), address)
+    quoted = _quoted_by_java().sub(lambda match: quote(match[0], safe=""), address)
     return f"file:{quoted}" if store.folder is not None else quoted
+
+
+@cache
+def _quoted_by_java() -> re.Pattern[str]:
+    """The characters that java.net.URI quotes in a path: ASCII without these, and other blanks.
+
+    The pattern is compiled on first use, because it takes a millisecond of every start.
+    """
+    return re.compile(
+        r"[^A-Za-z0-9/:@&=+$,;\-_.!~*'()\u0080-\U0010ffff]"
+        r"|[\u0080-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
+    )
 
 
 def _points(texts: list[bytes]) -> Interval:
