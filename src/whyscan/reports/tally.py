@@ -11,7 +11,6 @@ from operator import add, or_
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 from msgspec import Struct
 
 from whyscan.planning.plan.evidence import FILES
@@ -218,15 +217,16 @@ def _unreadable(evidence: Evidence) -> tuple[int, int, frozenset[Path]]:
     columns: set[Path] = set()
     of_parents = evidence.examples
     for level in evidence.levels_from_files:
-        containers, owners = level.listed.containers, np.arange(evidence.files.count)
+        containers = level.listed.containers
         if level.name != FILES:
-            of_parents = owners = of_parents[level.listed.owners.to_numpy()]
+            of_parents = of_parents[level.listed.owners.to_numpy()]
         masks = {path: mask for path, mask in containers.unreadable.items() if mask is not False}
         statistics += containers.unreadable_statistics
         columns.update(path for path in masks if path)
         if masks:
             is_unreadable = materialise(any_of(masks.values()), containers.count)
-            files.update(pa.array(owners).filter(is_unreadable).to_pylist())
+            at = np.flatnonzero(is_unreadable.to_numpy(zero_copy_only=False))
+            files.update((at if level.name == FILES else of_parents[at]).tolist())
     return statistics, len(files), frozenset(columns)
 
 

@@ -59,6 +59,9 @@ class ContainerGroups(Struct, frozen=True, eq=False, dict=True):
     @lazy
     def sizes(self) -> Positions:
         """How many containers each group has."""
+        if self.plain:
+            # One number in memory, however many groups there are.
+            return np.broadcast_to(np.int64(1), self.count)
         return np.concatenate(
             (self.blocks.sizes[self.whole_blocks], np.ones(len(self.single_places), np.int64))
         )
@@ -66,6 +69,8 @@ class ContainerGroups(Struct, frozen=True, eq=False, dict=True):
     @lazy
     def examples(self) -> Positions:
         """The position of one container of each group."""
+        if self.plain:
+            return self.single_places
         return self.blocks.order[
             np.concatenate((self.blocks.begins[self.whole_blocks], self.single_places))
         ]
