@@ -75,8 +75,11 @@ class UsageError(WhyscanError):
 class PredicateError(WhyscanError):
     """The predicate or statement cannot be used; `span` is the position of the problem in `text`.
 
-    `text` is the original text, in which credentials are not masked.
+    `text` is the original text, in which credentials are not masked. An error with a position has a
+    hint: `usual_hint` where none is written for it.
     """
+
+    usual_hint = "check this part of the SQL, and its dialect"
 
     def __init__(
         self,
@@ -86,7 +89,7 @@ class PredicateError(WhyscanError):
         span: TextSpan | None = None,
         hint: str | None = None,
     ) -> None:
-        super().__init__(message, hint=hint)
+        super().__init__(message, hint=self.usual_hint if hint is None and span else hint)
         self.text = text
         self.span = span
 
@@ -125,15 +128,20 @@ class UnknownColumn(PredicateError):
     forgotten the quotes of a string.
     """
 
+    usual_hint = "write a column of the table; a name with dots or blanks stands in quotes"
     literal: str | None = None
 
 
 class UnknownTable(PredicateError):
     """A statement names a table that is unknown, or a name that several tables match."""
 
+    usual_hint = "say where the table is: --table NAME=URI"
+
 
 class TypeProblem(PredicateError):
     """The types cannot be compared or cast, or a literal cannot be read as the type it needs."""
+
+    usual_hint = "cast the value, or write it in another type"
 
 
 class NoCondition(TypeProblem):

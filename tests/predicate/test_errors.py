@@ -9,7 +9,7 @@ from whyscan.predicate.binding.bind import bind
 from whyscan.predicate.syntax.session import Session
 from whyscan.tree.types import INT, Field, Schema
 
-# text, error, what is underlined, message, hint
+# text, error, what is underlined, message, hint (None: the usual one of the error)
 CASES = [
     ("prise < 5", UnknownColumn, "prise", "unknown column 'prise'", "did you mean price?"),
     ("id = 1 AND contry = 'x'", UnknownColumn, "contry", "unknown column 'contry'", "did you mean Country?"),
@@ -40,7 +40,7 @@ CASES = [
     ("CASE WHEN name THEN flag END", TypeProblem, "name", "a condition is boolean, this is string", "compare it with something"),
     ("if(name, flag, true)", TypeProblem, "name", "a condition is boolean, this is string", "compare it with something"),
     ("max(id) = 1", TypeProblem, "max(id", "max is an aggregate: a condition sees one row", "filter on it with HAVING, outside of the scan"),
-    ("row_number() OVER (ORDER BY id) = 1", TypeProblem, "row_number() OVER (ORDER BY id", "a window function has no place in a condition: it sees one row", None),
+    ("row_number() OVER (ORDER BY id) = 1", TypeProblem, "row_number() OVER (ORDER BY id", "a window function has no place in a condition: it sees one row", "filter on it with QUALIFY, outside of the scan"),
     ("name LIKE 'a\\\\b'", TypeProblem, "'a\\\\b'", "in a pattern '\\\\' stands before %, _ or itself", "write '\\\\\\\\' for the character itself"),
     ("name LIKE 'a!b' ESCAPE '!!'", TypeProblem, "'!!'", "ESCAPE takes one character", None),
     ("id = :x", TypeProblem, None, "a parameter has no value here", "write the value in its place"),
@@ -57,7 +57,7 @@ CASES = [
     ("id = 1; DROP TABLE t", SyntaxProblem, ";", "a predicate is one condition, without semicolons", "leave the semicolon out"),
     ("SELECT 1", SyntaxProblem, "SELECT", "this is a statement, not a condition", "give the condition behind WHERE alone, or the whole query with --sql"),
     ("WHERE id = 1", SyntaxProblem, "WHERE", "a predicate starts behind WHERE", "leave out the word WHERE"),
-    ("id IN ()", SyntaxProblem, "id", "IN needs at least one value", None),
+    ("id IN ()", SyntaxProblem, "id", "IN needs at least one value", "write a value, or FALSE in its place"),
 ]  # fmt: skip
 
 
@@ -68,7 +68,8 @@ def test_a_refusal_underlines_its_cause(text, error, underlined, message, hint):
     problem = caught.value
     span = problem.span
     place = None if span is None else problem.text[span.start : span.end]
-    assert (problem.message, place, problem.hint) == (message, underlined, hint)
+    expected = hint or error.usual_hint
+    assert (problem.message, place, problem.hint) == (message, underlined, expected)
     assert problem.exit_code == 3
 
 

@@ -15,6 +15,7 @@ import pytest
 import whyscan
 from statements.dialects import lake
 from whyscan.errors import SyntaxProblem, UnknownColumn, UnknownTable
+from whyscan.statements.sql.syntax import parse_statement
 
 CASES = [
     tuple(part.strip() for part in re.split(r"^--(?: (?=\w)|$)", case, flags=re.MULTILINE))
@@ -137,8 +138,9 @@ REFUSED = [
 def test_what_cannot_be_read_is_refused_with_its_place(sql, kind, message, place, tables):
     with pytest.raises(kind, match=message) as caught:
         whyscan.explain_sql(sql, tables)
+    span = caught.value.span
+    assert span is None or caught.value.hint
     if place is not None:
-        span = caught.value.span
         assert sql[span.start : span.end] == place
 
 
@@ -161,3 +163,11 @@ def test_a_name_that_is_nearly_right_is_suggested(tables):
     with pytest.raises(UnknownColumn) as caught:
         whyscan.explain_sql("SELECT 1 FROM orders o WHERE o.mont = 3", tables)
     assert caught.value.hint == "did you mean month?"
+
+
+def test_a_very_long_hint_is_not_parsed(tables):
+    hint = ", ".join(f"BROADCAST(t{number})" for number in range(1000))
+    sql = f"SELECT /*+ {hint} */ id FROM orders WHERE month = 3"
+
+    assert parse_statement(sql).tree.args.get("hint") is None
+    assert [len(files(scan)) for scan in whyscan.explain_sql(sql, tables).scans] == [2]

@@ -173,7 +173,10 @@ def _in(node: exp.Expr, scope: Scope) -> Expression:
         raise Uninterpreted("an array of values")
     if not node.expressions:
         raise SyntaxProblem(
-            "IN needs at least one value", text=scope.syntax.text, span=span_of(node)
+            "IN needs at least one value",
+            text=scope.syntax.text,
+            span=span_of(node),
+            hint="write a value, or FALSE in its place",
         )
     subject = unwrapped(node.this)
     if isinstance(subject, exp.Tuple):
@@ -355,6 +358,7 @@ def _window(node: exp.Expr, scope: Scope) -> Expression:
     raise scope.problem(
         "a window function has no place in a condition: it sees one row",
         Operand(NULL_OPERAND.expression, node),
+        hint="filter on it with QUALIFY, outside of the scan",
     )
 
 

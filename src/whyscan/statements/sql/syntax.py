@@ -92,9 +92,8 @@ def quiet() -> Iterator[None]:
 
 def _statement(text: str, dialect: str) -> Statement:
     language = dialect_named(dialect)
-    tokens, lists = tokens_.extract_long_lists(
-        _with_named_stages(_without_evolution(tokenize(text, language)))
-    )
+    written = [token for token in tokenize(text, language) if not _is_long_hint(token)]
+    tokens, lists = tokens_.extract_long_lists(_with_named_stages(_without_evolution(written)))
     tokens_.check_depth(tokens, text)
     parsed = _parsed(tokens, text, language)
     trees = [t for t in parsed if t is not None and not isinstance(t, exp.Semicolon)]
@@ -116,6 +115,14 @@ def _statement(text: str, dialect: str) -> Statement:
             hint="SELECT, INSERT, MERGE, UPDATE, DELETE and CREATE TABLE AS can be explained",
         )
     return Statement(Syntax(text, dialect.lower(), (), lists), tree, views)
+
+
+LONGEST_HINT = 10_000
+
+
+def _is_long_hint(token: Token) -> bool:
+    """Whether a hint is so long that parsing takes seconds: it does not change what is read."""
+    return token.token_type is TokenType.HINT and len(token.text) > LONGEST_HINT
 
 
 def _as_query(tree: exp.Expr) -> exp.Expr:
