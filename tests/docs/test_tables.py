@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from whyscan.spark.stages.audit import history
+from whyscan.spark.stages.audit import history, result_tables
 from whyscan.spark.stages.workload import frames, scans
 from whyscan.tables.inventory.bounds import BOUND
 from whyscan.tables.inventory.container_schema import CHUNK, COLUMN, CONTAINERS, TABLES
@@ -22,6 +22,8 @@ SCHEMAS = {
     "workload": frames.ROWS,
     "scans": scans.ROWS,
     "history": history.SCHEMA,
+    "queries": result_tables.QUERIES,
+    "findings": result_tables.FINDINGS,
 }
 
 

@@ -35,6 +35,8 @@ class AuditArguments(Struct, frozen=True):
     master: str | None
     history: str | None
     history_format: str
+    results: str | None
+    results_format: str
     threshold: float
     form: str
     show: int
@@ -81,6 +83,12 @@ class AuditArguments(Struct, frozen=True):
     help="Keep summaries of this run there, and report what prunes worse than in earlier runs.",
 )
 @table_format("--history-format", "The format of the history.")
+@click.option(
+    "--results",
+    metavar="PLACE",
+    help="Replace the tables queries, scans and findings there by those of this audit.",
+)
+@table_format("--results-format", "The format of the results.")
 @click.option(
     "--drift",
     "threshold",
@@ -150,12 +158,13 @@ def _run_audit(arguments: AuditArguments) -> Audit:
     places = (
         (arguments.history, arguments.history_format),
         (arguments.inventory, arguments.inventory_format),
+        (arguments.results, arguments.results_format),
     )
     formats = any(place is not None and form != "parquet" for place, form in places)
     with steps() as tell, spark_session(arguments.master, formats=formats) as spark:
         from whyscan.spark import audit as audited
 
-        return audited(
+        result = audited(
             spark,
             arguments.logs,
             arguments.tables,
@@ -173,6 +182,11 @@ def _run_audit(arguments: AuditArguments) -> Audit:
             threshold=arguments.threshold / 100,
             progress=tell,
         )
+        if arguments.results is not None:
+            from whyscan.spark.stages.audit.result_tables import write_results
+
+            write_results(spark, result, arguments.results, arguments.results_format)
+        return result
 
 
 def _export(result: Audit, shown: Audit, arguments: AuditArguments) -> None:

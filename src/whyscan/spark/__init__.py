@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from whyscan.spark.sessions import session
     from whyscan.spark.stage_output import write_table
     from whyscan.spark.stages.audit.report import Audit
+    from whyscan.spark.stages.audit.result_tables import audit_frames
     from whyscan.spark.stages.audit.run import audit
     from whyscan.spark.stages.inventory.report import InventoryRun
     from whyscan.spark.stages.inventory.run import inventory, write_inventory
@@ -31,6 +32,7 @@ __all__ = [
     "Verification",
     "Workload",
     "audit",
+    "audit_frames",
     "explain",
     "inventory",
     "read",
@@ -56,6 +58,7 @@ _MODULES = {
     "Verification": "whyscan.spark.stages.verify",
     "Workload": "whyscan.spark.stages.workload.query",
     "audit": "whyscan.spark.stages.audit.run",
+    "audit_frames": "whyscan.spark.stages.audit.result_tables",
     "explain": "whyscan.spark.plans.frame_report",
     "inventory": "whyscan.spark.stages.inventory.run",
     "read": "whyscan.spark.reading.frames",

@@ -58,6 +58,17 @@ def test_the_snapshot_at_which_a_shape_fell_is_named(fallen):
     assert before.drift == ()
 
 
+def test_the_trend_is_the_sums_of_earlier_runs(fallen):
+    _, before, after = fallen
+
+    assert before.trend == ()
+    [query] = before.queries
+    [earlier] = after.trend
+    assert (earlier.run, earlier.at) == (before.run.id, before.run.at)
+    assert (earlier.bytes_read, earlier.wasted) == (query.bytes_read, query.wasted)
+    assert f"{before.run.at:%Y-%m-%d %H:%M} UTC: " in " ".join(str(after).split())
+
+
 def test_the_text_tells_of_it(fallen):
     _, _, after = fallen
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
+from support.audit_reports import AT
 from whyscan.planning.plan.scan_plan import LevelTotal, ScanPlanSummary
 from whyscan.spark.pinned_tables import Pinned
 from whyscan.spark.stages.audit.executor import QueryOutcome
 from whyscan.spark.stages.audit.phrases import kept
-from whyscan.spark.stages.audit.report import AuditedScan
+from whyscan.spark.stages.audit.report import Audit, AuditedScan, AuditRun, RunsTotal
+from whyscan.spark.stages.audit.spending import by_day, by_user
 from whyscan.spark.stages.audit.totals import query_lines, table_totals
 from whyscan.spark.stages.workload.query import ActualScan, Query
 
@@ -65,6 +69,41 @@ def test_how_often_a_query_ran_counts_and_what_is_not_known_is_last_and_in_no_su
     totals = {line.name: line for line in table_totals(rows, QUERIES)}
     assert (totals["a"].queries, totals["a"].times, totals["a"].wasted) == (3, 12, 180)
     assert (totals["c"].bytes_read, totals["c"].wasted) == (None, None)
+
+
+def test_the_runs_of_a_user_and_of_a_day_are_summed_and_unknown_ones_are_counted():
+    monday, tuesday = "2026-03-02", "2026-03-03"
+    rows = lines(
+        (
+            Query("q", "spark", 10, users={"ann": 7, "bob": 2}, days={monday: 4, tuesday: 6}),
+            (replace(scan("a", "/lake/t", 30, 20), layout_bytes=5),),
+        ),
+        (
+            Query("unknown", "spark", 3, users={"bob": 3}, days={tuesday: 3}),
+            (scan("c", "/lake/c", None, None, kept=0),),
+        ),
+    )
+
+    assert by_user(rows) == (
+        RunsTotal("ann", 7, 0, bytes_read=210, wasted=70, layout_bytes=35),
+        RunsTotal("bob", 5, 3, bytes_read=60, wasted=20, layout_bytes=10),
+    )
+    assert by_day(rows) == (
+        RunsTotal(monday, 4, 0, bytes_read=120, wasted=40, layout_bytes=20),
+        RunsTotal(tuesday, 9, 3, bytes_read=180, wasted=60, layout_bytes=30),
+    )
+
+
+def test_users_are_in_every_report_and_hidden_where_it_is_shared():
+    queries = lines((Query("q", "spark", 2, users={"zoe@x": 2}), (scan("a", "/lake/t", 30, 20),)))
+    audit = Audit(AuditRun("r", AT, 1.0, "UTC", "auto", 0.1), queries)
+
+    assert audit.to_dict()["users"][0]["name"] == "zoe@x"
+    assert "zoe@x" in str(audit)
+    assert "zoe@x" in audit.to_html()
+    shared = audit.redacted()
+    assert "zoe@x" not in f"{shared}{shared.to_json()}{shared.to_html()}"
+    assert shared.to_dict()["users"][0]["times"] == 2
 
 
 def test_a_share_is_of_bytes_and_of_files_where_those_are_not_known():

@@ -15,6 +15,7 @@ from whyscan.errors import UsageError, WhyscanError
 from whyscan.masking import mask_credentials
 from whyscan.spark import stage_output
 from whyscan.spark.errors import uncarried
+from whyscan.spark.stages.audit.report import EarlierRun
 from whyscan.spark.tables import canonical_uri
 from whyscan.spark.versions import frame_of
 
@@ -38,6 +39,7 @@ _COUNTS = (
     "rows_total",
     "rows_kept",
 )
+MOST_RUNS = 12
 SCHEMA = pa.schema(
     [
         ("run", pa.string()),
@@ -56,6 +58,7 @@ SCHEMA = pa.schema(
         ("bytes_read", pa.int64()),
         ("bytes_needed", pa.int64()),
         ("wasted", pa.int64()),
+        ("layout_bytes", pa.int64()),
         ("work", pa.string()),
         ("findings", pa.list_(pa.string())),
     ]
@@ -91,7 +94,7 @@ def summaries(audit: Audit) -> pa.Table:
 
 def _row(audit: Audit, query: QueryLine, at: int, table: AuditedScan) -> dict[str, object]:
     counts = {name: getattr(table.summary, name) for name in _COUNTS}
-    wasted, work = table.wasted_per_run, table.work
+    wasted, layout, work = table.wasted_per_run, table.layout_bytes, table.work
     return {
         "run": audit.run.id,
         "at": audit.run.at,
@@ -108,6 +111,7 @@ def _row(audit: Audit, query: QueryLine, at: int, table: AuditedScan) -> dict[st
         "bytes_read": table.bytes_read,
         "bytes_needed": table.bytes_needed,
         "wasted": None if wasted is None else wasted * query.times,
+        "layout_bytes": None if layout is None else layout * query.times,
         "work": None if work is None else ", ".join(work.columns),
         "findings": [finding.code.value for finding in table.findings],
     }
@@ -140,6 +144,20 @@ def opened(spark: SparkSession, where: str, form: str) -> DataFrame | None:
             hint="name another place for it",
         )
     return before
+
+
+def trend(before: DataFrame) -> tuple[EarlierRun, ...]:
+    """The sums of the last runs, the newest first."""
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    with uncarried():
+        sums = before.groupBy("run", "at").agg(
+            F.sum(F.col("bytes_read") * F.col("times")).alias("bytes_read"),
+            F.sum("wasted").alias("wasted"),
+            F.sum("layout_bytes").alias("layout_bytes"),
+        )
+        rows = sums.orderBy(F.col("at").desc()).limit(MOST_RUNS).collect()
+    return tuple(EarlierRun(**{**row.asDict(), "at": _utc(row["at"])}) for row in rows)
 
 
 def earlier(

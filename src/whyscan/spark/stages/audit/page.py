@@ -35,7 +35,7 @@ from whyscan.reports.view import (
 from whyscan.reports.words import counted, inert, inert_sql, percent, size
 from whyscan.spark.stages.audit import phrases
 from whyscan.spark.stages.audit.spending import periods, spending, undated
-from whyscan.spark.stages.audit.view import basis, lists
+from whyscan.spark.stages.audit.view import basis, lists, more_sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -209,7 +209,8 @@ def _wasted_bar(column: ColumnTotal) -> tuple[Segment, ...]:
 def _rest(audit: Audit) -> Blocks:
     """Return what drifted or could not be done, and what the numbers rest on."""
     notes = NotesBlock(tuple(audit.run.notes))
-    return (*lists(audit, LISTED), Section("What this rests on", (basis(audit), notes)))
+    sums = more_sums(audit, LISTED)
+    return (*sums, *lists(audit, LISTED), Section("What this rests on", (basis(audit), notes)))
 
 
 def _scan_blocks(table: AuditedScan, *, alone: bool) -> Iterator[Block]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         Audit,
         AuditedScan,
         Drift,
+        EarlierRun,
         QueryLine,
         TableTotal,
     )
@@ -129,6 +130,13 @@ def unchecked(audit: Audit) -> Iterator[str]:
             f"not checked: {level_name(level)}, in {numbers[level]:,} of"
             f" {counted(len(scans), 'scan')}, all or some of them; --format json says why"
         )
+
+
+def earlier_run(run: EarlierRun) -> str:
+    """`2026-03-01 09:00 UTC: 1.4 TB read, 1.3 TB of it wasted`."""
+    text = f"{run.at:%Y-%m-%d %H:%M} UTC: {size(run.bytes_read)} read"
+    text += f", {size(run.wasted)} of it wasted"
+    return text if not run.layout_bytes else f"{text}, {size(run.layout_bytes)} by the layout"
 
 
 def failed(table: TableTotal) -> str:

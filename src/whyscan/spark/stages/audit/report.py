@@ -134,6 +134,39 @@ class AuditedScan(Record, frozen=True):
         return self.bytes_read - self.bytes_needed
 
 
+class UserRuns(Record, frozen=True):
+    """How often one user ran a query. `--redact` hides the name."""
+
+    user: Value
+    times: Count
+
+
+class RunsTotal(Record, frozen=True):
+    """What the runs of one user, or of one day, read and waste.
+
+    Runs whose bytes are unknown are counted in `unknown`, and are in no sum.
+    """
+
+    name: Value
+    times: Count
+    unknown: Count
+    bytes_read: Count
+    wasted: Count
+    layout_bytes: Annotated[
+        Count, Meta(description="An upper estimate of what another layout would spare.")
+    ]
+
+
+class EarlierRun(Record, frozen=True):
+    """The sums of one run of the audit in the history; None where nothing is known."""
+
+    run: Name
+    at: datetime
+    bytes_read: Count | None
+    wasted: Count | None
+    layout_bytes: Count | None
+
+
 class QueryLine(Record, frozen=True):
     """One distinct query text of a workload. `times` and `days` say how often and when it ran.
 
@@ -153,6 +186,9 @@ class QueryLine(Record, frozen=True):
     days: Annotated[
         Mapping[Word, Count], Meta(description="How often the query ran on each day.")
     ] = {}
+    users: Annotated[
+        tuple[UserRuns, ...], Meta(description="Who ran the query, as far as the log says.")
+    ] = ()
     origins: Annotated[
         tuple[Name, ...], Meta(description="The first places of the query in the logs.")
     ] = ()
@@ -265,14 +301,31 @@ class Audit(WrittenReport, frozen=True):
     """
 
     ONE_PER_LINE: ClassVar = ("queries",)
-    COMPUTED: ClassVar = {"result": "result"}
+    COMPUTED: ClassVar = {"users": "users", "days": "days", "result": "result"}
 
     run: AuditRun
     queries: tuple[QueryLine, ...] = ()
     tables: tuple[TableTotal, ...] = ()
     unparsed: tuple[Unparsed, ...] = ()
     drift: tuple[Drift, ...] = ()
+    trend: Annotated[
+        tuple[EarlierRun, ...], Meta(description="The last runs in the history, the newest first.")
+    ] = ()
     assertions: Annotated[tuple[Assertion, ...], Meta(description="The outcome of each gate.")] = ()
+
+    @property
+    def users(self) -> tuple[RunsTotal, ...]:
+        """The sums of each user, the largest waste first."""
+        from whyscan.spark.stages.audit.spending import by_user
+
+        return by_user(self.queries)
+
+    @property
+    def days(self) -> tuple[RunsTotal, ...]:
+        """The sums of each day, in order."""
+        from whyscan.spark.stages.audit.spending import by_day
+
+        return by_day(self.queries)
 
     @property
     def passed(self) -> bool:

@@ -92,7 +92,7 @@ def audit(
     result, named = explain_workload(spark, workload, pinned, options, progress)
     if before is not None:
         drifts = drifted(spark, result, named, options.terms, before)
-        result = replace(result, drift=drifts)
+        result = replace(result, drift=drifts, trend=history_table.trend(before))
     if history is not None:
         history_table.append(spark, result, history, form)
     return masked(result)

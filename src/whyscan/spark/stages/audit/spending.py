@@ -1,4 +1,4 @@
-"""What runs read and what they waste: in sum, and day by day."""
+"""What runs read and what they waste: in sum, by user, and day by day."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+
+from whyscan.spark.stages.audit.report import RunsTotal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -17,12 +19,16 @@ MOST_DAYS = 366
 
 
 class Spending(Struct, frozen=True):
-    """Bytes that runs read and waste; `unknown` runs are in neither sum."""
+    """Bytes that runs read and waste; `unknown` runs are in no sum.
+
+    `layout` is an upper estimate of the needed bytes that another layout would spare.
+    """
 
     runs: int = 0
     unknown: int = 0
     read: int = 0
     wasted: int = 0
+    layout: int = 0
 
     def __add__(self, other: Spending) -> Spending:
         return Spending(
@@ -30,6 +36,7 @@ class Spending(Struct, frozen=True):
             self.unknown + other.unknown,
             self.read + other.read,
             self.wasted + other.wasted,
+            self.layout + other.layout,
         )
 
     @property
@@ -53,7 +60,35 @@ def _spent(line: QueryLine, runs: int) -> Spending:
     if line.bytes_read is None or line.bytes_needed is None:
         return Spending(runs, runs)
     wasted = line.bytes_read - line.bytes_needed
-    return Spending(runs, 0, line.bytes_read * runs, wasted * runs)
+    layout = (line.layout_bytes or 0) // line.times
+    return Spending(runs, 0, line.bytes_read * runs, wasted * runs, layout * runs)
+
+
+def by_user(queries: Iterable[QueryLine]) -> tuple[RunsTotal, ...]:
+    """The sums of each user, the largest waste first."""
+    users: dict[str, Spending] = {}
+    for line in queries:
+        for one in line.users:
+            users[one.user] = users.get(one.user, Spending()) + _spent(line, one.times)
+    totals = [_total(user, spent) for user, spent in users.items()]
+    return tuple(sorted(totals, key=lambda one: (-one.wasted - one.layout_bytes, -one.bytes_read)))
+
+
+def by_day(queries: Iterable[QueryLine]) -> tuple[RunsTotal, ...]:
+    """The sums of each day that has runs, in order."""
+    return tuple(_total(day, spent) for day, spent in sorted(_days_of(queries).items()))
+
+
+def _days_of(queries: Iterable[QueryLine]) -> dict[str, Spending]:
+    days: dict[str, Spending] = {}
+    for line in queries:
+        for day, runs in line.days.items():
+            days[day] = days.get(day, Spending()) + _spent(line, runs)
+    return days
+
+
+def _total(name: str, spent: Spending) -> RunsTotal:
+    return RunsTotal(name, spent.runs, spent.unknown, spent.read, spent.wasted, spent.layout)
 
 
 def undated(queries: Iterable[QueryLine]) -> int:
@@ -63,18 +98,15 @@ def undated(queries: Iterable[QueryLine]) -> int:
 
 def periods(queries: Sequence[QueryLine]) -> tuple[Period, ...]:
     """Every day from the first run to the last, including days without a run; or every month."""
-    by_day: dict[str, Spending] = {}
-    for line in queries:
-        for day, runs in line.days.items():
-            by_day[day] = by_day.get(day, Spending()) + _spent(line, runs)
-    if not by_day:
+    spent_on = _days_of(queries)
+    if not spent_on:
         return ()
-    days = list(_days(min(by_day), max(by_day)))
+    days = list(_days(min(spent_on), max(spent_on)))
     if len(days) <= MOST_DAYS:
-        return tuple(Period(day, by_day.get(day, Spending())) for day in days)
+        return tuple(Period(day, spent_on.get(day, Spending())) for day in days)
     months: dict[str, Spending] = {}
     for day in days:
-        months[day[:7]] = months.get(day[:7], Spending()) + by_day.get(day, Spending())
+        months[day[:7]] = months.get(day[:7], Spending()) + spent_on.get(day, Spending())
     return tuple(Period(month, spent) for month, spent in months.items())
 
 

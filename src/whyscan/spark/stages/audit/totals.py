@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from whyscan.planning.plan.planner import plus_all
 from whyscan.spark.errors import from_text
 from whyscan.spark.stages.audit.executor import error_line
-from whyscan.spark.stages.audit.report import Actual, ColumnTotal, QueryLine, TableTotal
+from whyscan.spark.stages.audit.report import Actual, ColumnTotal, QueryLine, TableTotal, UserRuns
 from whyscan.spark.stages.workload.query import shape_of
 from whyscan.spark.tables import canonical_uri
 
@@ -68,6 +68,7 @@ def _line(query: Query, outcome: QueryOutcome, names: Mapping[str, str]) -> Quer
         first=query.first,
         last=query.last,
         days=dict(query.days),
+        users=tuple(UserRuns(user, times) for user, times in query.users.items()),
         origins=query.origins,
         notes=(*query.notes, *outcome.notes),
         operation=outcome.operation,

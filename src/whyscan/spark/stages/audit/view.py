@@ -28,6 +28,7 @@ from whyscan.spark.stages.audit.phrases import (
     compared,
     could_read,
     drifted,
+    earlier_run,
     failed,
     heading,
     kept,
@@ -41,7 +42,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from whyscan.reports.view import Blocks, GridRow, Inline
-    from whyscan.spark.stages.audit.report import Audit, AuditedScan, QueryLine, TableTotal
+    from whyscan.spark.stages.audit.report import (
+        Audit,
+        AuditedScan,
+        QueryLine,
+        RunsTotal,
+        TableTotal,
+    )
 
 IN_FULL = 20
 """How many queries are shown in full; the page and the JSON have all of them."""
@@ -54,6 +61,7 @@ def view(audit: Audit, shown: int) -> Blocks:
         TitleBlock(answer(audit)),
         _ranking(audit, shown),
         Section("tables", tuple(_tables(audit, shown)), quiet=True),
+        *more_sums(audit, shown),
         *lists(audit, shown),
         *(_query(rank, line) for rank, line in enumerate(audit.queries[:IN_FULL], 1)),
         GatesBlock(audit.assertions),
@@ -147,6 +155,25 @@ def _tables(audit: Audit, shown: int) -> Iterator[GridBlock | NotesBlock]:
     yield GridBlock(heads, tuple(map(_total, opened)), label="Tables", shown=shown)
     if idle and opened:
         yield NotesBlock((f"{counted(idle, 'table')} that no query names",))
+
+
+def more_sums(audit: Audit, shown: int) -> Iterator[Section]:
+    """Yield the sums by user and those of earlier runs, where there are any."""
+    numbers = tuple(Head(name, number=True) for name in ("runs", "reads", "wasted", "by layout"))
+    if audit.users:
+        rows = tuple(map(_user, audit.users))
+        grid = GridBlock((Head("user"), *numbers), rows, label="Users", shown=shown)
+        yield Section("users", (grid,), quiet=True)
+    if audit.trend:
+        yield Section(
+            "earlier runs", (NotesBlock(tuple(map(earlier_run, audit.trend))),), quiet=True
+        )
+
+
+def _user(one: RunsTotal) -> GridRow:
+    unknown = f" ({one.unknown:,} unknown)" if one.unknown else ""
+    amounts = size(one.bytes_read), size(one.wasted), size(one.layout_bytes)
+    return NameSpan(one.name), f"{one.times:,}{unknown}", *amounts
 
 
 def _total(line: TableTotal) -> GridRow:
