@@ -9,8 +9,8 @@ from whyscan.planning.plan.scan_plan import LevelTotal, ScanPlanSummary
 from whyscan.spark.pinned_tables import Pinned
 from whyscan.spark.stages.audit.executor import QueryOutcome
 from whyscan.spark.stages.audit.phrases import kept
-from whyscan.spark.stages.audit.report import Audit, AuditedScan, AuditRun, RunsTotal
-from whyscan.spark.stages.audit.spending import by_day, by_user
+from whyscan.spark.stages.audit.report import Audit, AuditedScan, AuditRun
+from whyscan.spark.stages.audit.spending import RunsTotal, by_day, by_user
 from whyscan.spark.stages.audit.totals import query_lines, table_totals
 from whyscan.spark.stages.workload.query import ActualScan, Query
 

@@ -15,7 +15,7 @@ from whyscan.errors import UsageError, WhyscanError
 from whyscan.masking import mask_credentials
 from whyscan.spark import stage_output
 from whyscan.spark.errors import uncarried
-from whyscan.spark.stages.audit.report import EarlierRun
+from whyscan.spark.stages.audit.spending import EarlierRun
 from whyscan.spark.tables import canonical_uri
 from whyscan.spark.versions import frame_of
 

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
         Audit,
         AuditedScan,
         Drift,
-        EarlierRun,
         QueryLine,
         TableTotal,
     )
+    from whyscan.spark.stages.audit.spending import EarlierRun
     from whyscan.spark.stages.workload.query import Unparsed
 
 FINE = 10**12

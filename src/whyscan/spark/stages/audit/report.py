@@ -43,6 +43,7 @@ from whyscan.reports.gates import Assertion, at_most
 from whyscan.reports.levels import Level
 from whyscan.reports.rendering import WrittenReport
 from whyscan.reports.report import Unchecked
+from whyscan.spark.stages.audit.spending import EarlierRun, RunsTotal, by_day, by_user
 from whyscan.spark.stages.workload.query import Unparsed
 
 if TYPE_CHECKING:
@@ -139,32 +140,6 @@ class UserRuns(Record, frozen=True):
 
     user: Value
     times: Count
-
-
-class RunsTotal(Record, frozen=True):
-    """What the runs of one user, or of one day, read and waste.
-
-    Runs whose bytes are unknown are counted in `unknown`, and are in no sum.
-    """
-
-    name: Value
-    times: Count
-    unknown: Count
-    bytes_read: Count
-    wasted: Count
-    layout_bytes: Annotated[
-        Count, Meta(description="An upper estimate of what another layout would spare.")
-    ]
-
-
-class EarlierRun(Record, frozen=True):
-    """The sums of one run of the audit in the history; None where nothing is known."""
-
-    run: Name
-    at: datetime
-    bytes_read: Count | None
-    wasted: Count | None
-    layout_bytes: Count | None
 
 
 class QueryLine(Record, frozen=True):
@@ -316,15 +291,11 @@ class Audit(WrittenReport, frozen=True):
     @property
     def users(self) -> tuple[RunsTotal, ...]:
         """The sums of each user, the largest waste first."""
-        from whyscan.spark.stages.audit.spending import by_user
-
         return by_user(self.queries)
 
     @property
     def days(self) -> tuple[RunsTotal, ...]:
         """The sums of each day, in order."""
-        from whyscan.spark.stages.audit.spending import by_day
-
         return by_day(self.queries)
 
     @property

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
-from typing import TYPE_CHECKING
+from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING, Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
-from whyscan.spark.stages.audit.report import RunsTotal
+from whyscan.fields import Count, Name, Record, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -16,6 +16,32 @@ if TYPE_CHECKING:
 
 MOST_DAYS = 366
 """A plot has room for this many days; for more days, it has one bar per month."""
+
+
+class RunsTotal(Record, frozen=True):
+    """What the runs of one user, or of one day, read and waste.
+
+    Runs whose bytes are unknown are counted in `unknown`, and are in no sum.
+    """
+
+    name: Value
+    times: Count
+    unknown: Count
+    bytes_read: Count
+    wasted: Count
+    layout_bytes: Annotated[
+        Count, Meta(description="An upper estimate of what another layout would spare.")
+    ]
+
+
+class EarlierRun(Record, frozen=True):
+    """The sums of one run of the audit in the history; None where nothing is known."""
+
+    run: Name
+    at: datetime
+    bytes_read: Count | None
+    wasted: Count | None
+    layout_bytes: Count | None
 
 
 class Spending(Struct, frozen=True):

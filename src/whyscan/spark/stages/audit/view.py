@@ -46,9 +46,9 @@ if TYPE_CHECKING:
         Audit,
         AuditedScan,
         QueryLine,
-        RunsTotal,
         TableTotal,
     )
+    from whyscan.spark.stages.audit.spending import RunsTotal
 
 IN_FULL = 20
 """How many queries are shown in full; the page and the JSON have all of them."""
