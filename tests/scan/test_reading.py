@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -17,6 +16,7 @@ import whyscan
 from scan.same_rows import counted, difference
 from whyscan.errors import CorruptFile, EvaluationProblem
 from whyscan.scan import read
+from whyscan.tables import duckdb_engine
 
 GARBAGE = b"these are no rows"
 
@@ -212,8 +212,9 @@ def test_what_only_duckdb_can_say_is_asked_over_one_connection(tmp_path, monkeyp
     pq.write_table(rows, tmp_path / "a.parquet", row_group_size=1000)
     plan = whyscan.open(str(tmp_path)).plan("s RLIKE '^n[0-9]7$'", select=["id", "s"])
     made = []
-    connect = duckdb.connect
-    monkeypatch.setattr(duckdb, "connect", lambda **how: made.append(how) or connect(**how))
+    connect = duckdb_engine._connect
+    monkeypatch.setattr(duckdb_engine, "_idle", {})
+    monkeypatch.setattr(duckdb_engine, "_connect", lambda why: made.append(why) or connect(why))
 
     actual = plan.to_arrow()
 

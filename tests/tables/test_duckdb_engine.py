@@ -52,7 +52,7 @@ def test_a_connection_that_was_begun_is_the_one_that_is_asked_for(monkeypatch):
 
 
 def test_an_engine_that_does_not_start_raises_its_error_at_the_first_connection(monkeypatch):
-    def broken():
+    def broken(_purpose):
         raise duckdb.IOException("no")
 
     monkeypatch.setattr(duckdb_engine, "_connect", broken)

@@ -15,7 +15,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.errors import EvaluationProblem
-from whyscan.planning.plan.duckdb_sql import DuckDBConnection
 from whyscan.scan.deletes import Deleted, DeleteReader
 from whyscan.scan.file_reader import FileReader, open_file
 from whyscan.scan.plan_portions import PSEUDO, Portion, whole_plan
@@ -67,7 +66,7 @@ def read_portion(portion: Portion, *, keep_undecided: bool = False) -> Iterator[
     `keep_undecided`: return the rows for which the predicate cannot be decided, too. The caller
     must then apply the predicate again.
     """
-    return _Scan(portion, DuckDBConnection(), keep_undecided).batches()
+    return _Scan(portion, keep_undecided).batches()
 
 
 def schema(plan: ScanPlan, columns: Sequence[Path] | None = None) -> pa.Schema:
@@ -99,7 +98,6 @@ class _Scan(Struct, frozen=True):
     """A portion that is being read."""
 
     portion: Portion
-    engine: DuckDBConnection
     keep_undecided: bool
 
     def batches(self) -> Iterator[pa.RecordBatch]:
@@ -118,9 +116,8 @@ class _Scan(Struct, frozen=True):
             for opened in opened_files
             for unit in opened.file.source.units(opened.task.ordinals)
         )
-        with self.engine:
-            for opened, unit in _ahead(units, _fetched, _UNITS_AHEAD if far else 0):
-                yield from self._unit(opened, unit)
+        for opened, unit in _ahead(units, _fetched, _UNITS_AHEAD if far else 0):
+            yield from self._unit(opened, unit)
 
     def _opened(self, place: int, file: DataFile, deletes: DeleteReader) -> _Opened:
         portion, task = self.portion, self.portion.tasks[place]
@@ -151,7 +148,6 @@ class _Scan(Struct, frozen=True):
             {c: value_at(named, c.path) for c in _named(left) if c.path[0] != PSEUDO},
             opened.pseudo_columns,
             self.portion.zone,
-            self.engine,
         )
         try:
             chosen = matching(left, rows)

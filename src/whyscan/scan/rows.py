@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.errors import EvaluationProblem
-from whyscan.planning.plan.duckdb_sql import DuckDBConnection, means_the_same, to_duckdb
+from whyscan.planning.plan.duckdb_sql import answers, means_the_same, to_duckdb
 from whyscan.planning.plan.judgement import flags
 from whyscan.planning.plan.text_lengths import makes_little
 from whyscan.pruning.containers import Containers
@@ -70,7 +70,6 @@ class FileRows(Struct, frozen=True):
     values: Mapping[Column, pa.Array]
     constants: Mapping[Path, Interval]
     zone: Zone
-    engine: DuckDBConnection = field(default_factory=DuckDBConnection)
 
     def containers(self) -> Containers:
         """One container per row."""
@@ -249,7 +248,7 @@ def _answers(atom: Expression, rows: FileRows) -> pa.Array | None:
         return None
     if not means_the_same(atom, values) or not makes_little(atom, columns, values):
         return None
-    return rows.engine.answers(sql, pa.table(values, list(names.values())))
+    return answers(sql, pa.table(values, list(names.values())))
 
 
 def _sent(array: pa.Array, kind: Type) -> pa.Array:

@@ -1,4 +1,4 @@
-"""Connections to DuckDB: databases in memory that read files, and that are used again.
+"""Connections to DuckDB: databases in memory that are used again.
 
 Only DuckDB's native module is imported. The Python code of its package takes longer to import than
 it takes to read a log of a hundred thousand files. Where the native module cannot be imported
@@ -11,6 +11,7 @@ import atexit
 import os
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from whyscan.tables import budget
@@ -23,19 +24,29 @@ if TYPE_CHECKING:
 
 LITTLE = 384_000_000
 SMALL = 16_000_000
-_CONFIGURATION = {
+
+
+class Purpose(Enum):
+    """What a connection runs: queries of files, or expressions over values of an Arrow table."""
+
+    FILES = "files"
+    VALUES = "values"
+
+
+_FILES = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     # The files are read once; keeping their bytes would double what a checkpoint takes.
     "enable_external_file_cache": "false",
     "python_enable_replacements": "false",
 }
+_VALUES = {"enable_external_access": "false", "max_temp_directory_size": "0B", "threads": "1"}
 _ROWS_A_BATCH = 131_072
 _MOST_IDLE = 4
-_idle: dict[int, list[duckdb.DuckDBPyConnection]] = {}
+_idle: dict[tuple[int, Purpose], list[duckdb.DuckDBPyConnection]] = {}
 """Connections to use again, by process: a fork must not use its parent's."""
 _pending: dict[int, Future[duckdb.DuckDBPyConnection]] = {}
-"""The first connection of a process, where `start` began to make it."""
+"""The first connection of a process to files, where `start` began to make it."""
 
 
 def engine() -> Any:
@@ -51,18 +62,18 @@ def engine() -> Any:
 
 def start() -> None:
     """Begin to make the first connection in a thread. The first `connection` waits for it."""
-    _pending[os.getpid()] = ThreadPoolExecutor(1).submit(_connect)
+    _pending[os.getpid()] = ThreadPoolExecutor(1).submit(_connect, Purpose.FILES)
 
 
 @contextmanager
-def connection() -> Iterator[duckdb.DuckDBPyConnection]:
+def connection(purpose: Purpose = Purpose.FILES) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection to an own database in memory, in UTC, with a small memory limit.
 
     To make a connection takes longer than to read a small log. So a connection that stayed small
     is used again, and one that grew is closed, which frees its memory.
     """
     process = os.getpid()
-    database = _take(process)
+    database = _take(process, purpose)
     try:
         # The last user may have raised the limit.
         limit = budget.limit()
@@ -74,7 +85,7 @@ def connection() -> Iterator[duckdb.DuckDBPyConnection]:
     except BaseException:
         database.close()
         raise
-    idle = _idle.setdefault(process, [])
+    idle = _idle.setdefault((process, purpose), [])
     if _used(database) > SMALL or len(idle) >= _MOST_IDLE:
         database.close()
     else:
@@ -91,18 +102,19 @@ def arrow(connection: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:
     return submit(sql, None, "arrow", _ROWS_A_BATCH).arrow_table()
 
 
-def _take(process: int) -> duckdb.DuckDBPyConnection:
-    pending = _pending.pop(process, None)
+def _take(process: int, purpose: Purpose) -> duckdb.DuckDBPyConnection:
+    pending = _pending.pop(process, None) if purpose is Purpose.FILES else None
     if pending is not None:
         return pending.result()
     try:
-        return _idle.get(process, []).pop()
+        return _idle.get((process, purpose), []).pop()
     except IndexError:
-        return _connect()
+        return _connect(purpose)
 
 
-def _connect() -> duckdb.DuckDBPyConnection:
-    connection: duckdb.DuckDBPyConnection = engine().connect(config=dict(_CONFIGURATION))
+def _connect(purpose: Purpose) -> duckdb.DuckDBPyConnection:
+    configuration = _FILES if purpose is Purpose.FILES else _VALUES
+    connection: duckdb.DuckDBPyConnection = engine().connect(config=dict(configuration))
     connection.execute("SET timezone = 'UTC'")
     # With its sides swapped a join gives rows in the order of a hash, not in that of the log.
     connection.execute("SET disabled_optimizers = 'join_order,build_side_probe_side'")
@@ -114,7 +126,8 @@ def _close_idle() -> None:
     """Close all connections: DuckDB reports those that outlive the interpreter as leaks."""
     process = os.getpid()
     pending = _pending.pop(process, None)
-    for connection in (*_idle.pop(process, []), *(() if pending is None else (pending.result(),))):
+    idle = [each for purpose in Purpose for each in _idle.pop((process, purpose), [])]
+    for connection in (*idle, *(() if pending is None else (pending.result(),))):
         connection.close()
 
 

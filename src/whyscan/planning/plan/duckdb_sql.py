@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from threading import Timer
-from typing import TYPE_CHECKING, Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from whyscan.pruning.functions import FUNCTIONS
 from whyscan.pruning.mask import Mask, all_of, tally, unknown_as
+from whyscan.tables import duckdb_engine
+from whyscan.tables.duckdb_engine import Purpose
 from whyscan.tree import arrow
 from whyscan.tree.nodes import (
     And,
@@ -49,9 +50,6 @@ from whyscan.tree.types import (
     TimestampType,
     Type,
 )
-
-if TYPE_CHECKING:
-    import duckdb
 
 Names = Mapping[Path, str]
 
@@ -201,13 +199,6 @@ def _call(call: Call, names: Names) -> str:
 
 
 _PRINTABLE = "^[ -~]*$"
-_SETTINGS: dict[str, str | bool | int | float | list[str]] = {
-    "threads": 1,
-    "enable_external_access": "false",
-    "preserve_insertion_order": "true",
-    "memory_limit": "512MB",
-    "max_temp_directory_size": "0B",
-}
 SECONDS = 10.0
 """How long DuckDB may take for one conjunct, before the interpreter's own answer is used."""
 
@@ -262,29 +253,23 @@ def _is_printable(values: pa.Array) -> Mask:
     return unknown_as(pc.match_substring_regex(values, _PRINTABLE), verdict=True)
 
 
-class DuckDBConnection:
-    """A DuckDB connection that is opened when the first expression is run."""
+def answers(sql: str, tuples: pa.Table) -> pa.Array | None:
+    """One answer per tuple, in order; None where DuckDB fails.
 
-    def __init__(self) -> None:
-        self._connection: duckdb.DuckDBPyConnection | None = None
+    DuckDB fails where a value makes the expression raise (Spark would raise too), where a regular
+    expression is too much for RE2 or an expression too deep for the parser, and where a limit of
+    memory or time is reached. The interpreter's answer is then used.
+    """
+    import duckdb
 
-    def answers(self, sql: str, tuples: pa.Table) -> pa.Array | None:
-        """One answer per tuple, in order; None where DuckDB fails.
-
-        DuckDB fails where a value makes the expression raise (Spark would raise too), where a
-        regular expression is too much for RE2 or an expression too deep for the parser, and where a
-        limit of memory or time is reached. The interpreter's answer is then used.
-        """
-        import duckdb
-
-        self._connection = self._connection or duckdb.connect(config=_SETTINGS)
-        self._connection.register("tuples", tuples)
-        timer = Timer(SECONDS, self._connection.interrupt)
+    with duckdb_engine.connection(Purpose.VALUES) as connection:
+        connection.register("tuples", tuples)
+        timer = Timer(SECONDS, connection.interrupt)
         timer.daemon = True
         timer.start()
         try:
             query = f"SELECT {sql} AS answer FROM tuples"  # noqa: S608 - our own SQL
-            result = self._connection.sql(query).to_arrow_table()
+            return duckdb_engine.arrow(connection, query).column("answer").combine_chunks()
         except (
             duckdb.ConversionException,
             duckdb.InvalidInputException,
@@ -297,13 +282,4 @@ class DuckDBConnection:
             return None
         finally:
             timer.cancel()
-            self._connection.unregister("tuples")
-        return result.column("answer").combine_chunks()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+            connection.unregister("tuples")

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from whyscan.planning.plan.duckdb_sql import (
-    DuckDBConnection,
+    answers,
     to_duckdb,
     where_it_means_the_same,
     writes_the_same,
@@ -129,12 +129,11 @@ def _run(expression: Expression, containers: Containers, truth: Truth) -> Truth 
     first, tuple_of = _distinct(values)
     is_sent = materialise(sent, containers.count).take(first)
     tuples = pa.table({n: v.take(first) for n, v in zip(names.values(), values, strict=True)})
-    with DuckDBConnection() as engine:
-        answers = engine.answers(sql, tuples.filter(is_sent))
-    if answers is None:
+    answered = answers(sql, tuples.filter(is_sent))
+    if answered is None:
         return None
     place = pa.array(np.cumsum(is_sent) - 1, mask=~np.asarray(is_sent))
-    return _truth(answers.take(place).take(pa.array(tuple_of)), sent, truth)
+    return _truth(answered.take(place).take(pa.array(tuple_of)), sent, truth)
 
 
 def _values(column: Column, containers: Containers) -> pa.Array | None:
