@@ -34,7 +34,7 @@ from whyscan.tree.types import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import numpy.typing as npt
 
@@ -105,3 +105,16 @@ def array(values: Sequence[Value], kind: Type) -> pa.Array:
             return pa.array(encoded, target)
         case _:
             return pa.array(values, target)
+
+
+def tuple_numbers(
+    columns: Iterable[pa.Array | pa.ChunkedArray], count: int
+) -> npt.NDArray[np.int64]:
+    """One number per row, from 0: equal where all columns have equal values. NULL equals NULL."""
+    numbers = np.zeros(count, np.int64)
+    for column in columns:
+        values = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+        encoded = values.dictionary_encode(null_encoding="encode")
+        pairs = numbers * (len(encoded.dictionary) + 1) + encoded.indices.to_numpy()
+        _, numbers = np.unique(pairs, return_inverse=True)
+    return numbers

@@ -32,14 +32,11 @@ from whyscan.pruning.mask import (
     unknown_as,
 )
 from whyscan.pruning.truth import Truth
+from whyscan.tree import arrow
 from whyscan.tree.nodes import Column, columns_of
 from whyscan.tree.types import DateType, IntegerType, StringType
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy.typing as npt
-
     from whyscan.planning.plan.judgement import Decided
     from whyscan.pruning.containers import Containers
     from whyscan.tree.nodes import Expression, Predicate
@@ -126,7 +123,9 @@ def _run(expression: Expression, containers: Containers, truth: Truth) -> Truth 
     sent = where_it_means_the_same(expression, values)
     if not tally(sent, containers.count):
         return truth
-    first, tuple_of = _distinct(values)
+    numbers = arrow.tuple_numbers(values, containers.count)
+    _, at, tuple_of = np.unique(numbers, return_index=True, return_inverse=True)
+    first = pa.array(at)
     is_sent = materialise(sent, containers.count).take(first)
     tuples = pa.table({n: v.take(first) for n, v in zip(names.values(), values, strict=True)})
     answered = answers(sql, tuples.filter(is_sent))
@@ -149,19 +148,6 @@ def _values(column: Column, containers: Containers) -> pa.Array | None:
         except pa.ArrowInvalid:
             return None
     return values
-
-
-def _distinct(
-    values: Sequence[pa.Array],
-) -> tuple[pa.Array, npt.NDArray[np.int64]]:
-    """The first container of each distinct tuple, and the tuple of each container."""
-    codes = np.zeros(len(values[0]), np.int64)
-    for column in values:
-        encoded = column.dictionary_encode(null_encoding="encode")
-        codes = codes * (len(encoded.dictionary) + 1) + encoded.indices.to_numpy()
-        _, codes = np.unique(codes, return_inverse=True)
-    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
-    return pa.array(first), inverse.astype(np.int64)
 
 
 def _truth(answers: pa.Array, sent: Mask, truth: Truth) -> Truth:

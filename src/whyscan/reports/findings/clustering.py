@@ -27,6 +27,7 @@ from whyscan.reports.file_bounds import ends
 from whyscan.reports.findings.finding import Code, Effect, Facts, Finding, Severity
 from whyscan.reports.listing import join_partitions
 from whyscan.reports.words import counted
+from whyscan.tree import arrow
 from whyscan.tree.nodes import And, columns_of
 from whyscan.tree.types import DecimalType, FloatType
 
@@ -245,7 +246,7 @@ def _files_when_sorted(bounds: FileBounds, wanted: Ranges, scale: float) -> tupl
     weights = np.ones(len(lower))
     if not bounds.rows.null_count:
         weights = bounds.rows.to_numpy().astype(np.float64)
-    group = partition_numbers(bounds.partition, len(lower))
+    group = arrow.tuple_numbers(bounds.partition.columns, len(lower))
     files = np.bincount(group)
     per_file = np.maximum(np.bincount(group, weights) / files, 1e-9)
     least, most, pieces = (np.zeros(len(files)) for _ in range(3))
@@ -335,13 +336,3 @@ def _ranked(
         one_value = item.low is not None and item.high == item.low + b"\0"
         places.append(Place(low - 1 if high == low else low, high, measured=not one_value))
     return np.array([rank[v] for v in lower]), np.array([rank[v] for v in upper]), places
-
-
-def partition_numbers(partition: pa.Table, count: int) -> npt.NDArray[np.int64]:
-    """Return the number of each file's partition."""
-    codes = np.zeros(count, np.int64)
-    for column in partition.columns:
-        encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
-        codes = codes * (len(encoded.dictionary) + 1) + encoded.indices.to_numpy()
-        _, codes = np.unique(codes, return_inverse=True)
-    return codes

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from whyscan.planning.why.overlap_depth import overlap_of, sampled
-from whyscan.reports.findings.clustering import partition_numbers, wide_bounds
+from whyscan.reports.findings.clustering import wide_bounds
 from whyscan.reports.findings.finding import Code, Effect, Facts, Finding, Severity
 from whyscan.reports.listing import join_partitions
 from whyscan.reports.words import counted, size
-from whyscan.tree.arrow import of_integers
+from whyscan.tree.arrow import of_integers, tuple_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -133,7 +133,7 @@ def _small_files(facts: Facts) -> Iterator[Finding]:
     median = int(pc.quantile(sizes, 0.5)[0].as_py())
     weight = int(pc.sum(sizes).as_py())
     partition = join_partitions([(table, len(sizes)) for sizes, table in parts])
-    weights = np.bincount(partition_numbers(partition, len(sizes)), sizes.to_numpy())
+    weights = np.bincount(tuple_numbers(partition.columns, len(sizes)), sizes.to_numpy())
     enough = int(np.maximum(np.ceil(weights / TARGET), 1).sum())
     if median >= SMALL or enough * 2 > len(sizes):
         return

@@ -24,6 +24,7 @@ from whyscan.pruning.mask import keep, materialise, surely
 from whyscan.tables.counts import MOST
 from whyscan.tables.iceberg.entries import EQUALITY_DELETES, POSITION_DELETES
 from whyscan.tables.iceberg.manifests import lookup
+from whyscan.tree import arrow
 from whyscan.tree.lazy import lazy
 
 if TYPE_CHECKING:
@@ -228,15 +229,13 @@ def _in_partition(
 
 def _keys(deletes: Entries, data: Entries) -> tuple[Numbers, Numbers, int]:
     """The partition numbers of both. A field that one of them lacks is left out."""
-    codes = np.zeros(deletes.count + data.count, np.int64)
+    columns = []
     for field in deletes.spec.fields:
         delete_values, data_values = deletes.partition.get(field.id), data.partition.get(field.id)
         if delete_values is None or data_values is None:
             continue
-        values = pa.concat_arrays(_comparable(delete_values, data_values))
-        encoded = values.dictionary_encode(null_encoding="encode")
-        codes = codes * (len(encoded.dictionary) + 1) + encoded.indices.to_numpy()
-        _, codes = np.unique(codes, return_inverse=True)
+        columns.append(pa.concat_arrays(_comparable(delete_values, data_values)))
+    codes = arrow.tuple_numbers(columns, deletes.count + data.count)
     keys = int(codes.max(initial=0)) + 1
     return codes[: deletes.count], codes[deletes.count :], keys
 
