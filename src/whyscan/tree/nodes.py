@@ -13,13 +13,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.tree.lazy import lazy
-from whyscan.tree.types import BOOLEAN, Type
+from whyscan.tree.types import BOOLEAN, StructType, Type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from decimal import Decimal
 
     import pyarrow as pa
+
+    from whyscan.tree.types import Field
 
 Path: TypeAlias = tuple[str, ...]
 """The name of a column, or the names from a struct column down to a member, in schema spelling."""
@@ -311,6 +313,20 @@ def walk(expression: Expression) -> Iterator[Expression]:
 def columns_of(expression: Expression) -> tuple[Column, ...]:
     """The distinct columns of an expression in order of appearance."""
     return tuple(dict.fromkeys(n for n in walk(expression) if isinstance(n, Column)))
+
+
+def columns_within(fields: Sequence[Field], above: Path = ()) -> Iterator[Column]:
+    """Every column of some fields, and below a struct every member of it."""
+    for field in fields:
+        path = (*above, field.name)
+        yield Column(path, field.type)
+        if isinstance(field.type, StructType):
+            yield from columns_within(field.type.fields, path)
+
+
+def leaves_within(fields: Sequence[Field]) -> Iterator[Column]:
+    """Every column of some fields; a struct gives one column per member."""
+    return (column for column in columns_within(fields) if not isinstance(column.type, StructType))
 
 
 class Conjunct(Struct, frozen=True, eq=False, dict=True):

@@ -13,16 +13,15 @@ from whyscan.planning.plan.scan_plan import Depth, Options
 from whyscan.predicate.syntax.column_guess import mentioned_columns
 from whyscan.predicate.syntax.session import Session
 from whyscan.tables.snapshot import Collected, ReadAhead
-from whyscan.tree.nodes import Column
+from whyscan.tree.nodes import leaves_within
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from whyscan.predicate.binding.names import SchemaColumns
     from whyscan.tables.snapshot import Snapshot
     from whyscan.terms import PlanTerms
-    from whyscan.tree.nodes import Path, Predicate
-    from whyscan.tree.types import Field
+    from whyscan.tree.nodes import Column, Path, Predicate
 
 _COLUMNS_IN_A_HINT = 100
 
@@ -68,7 +67,7 @@ def filtered_columns(predicate: Predicate, snapshot: Snapshot) -> tuple[Column, 
 
 def leaf_columns(snapshot: Snapshot, names: Sequence[str] | None = None) -> tuple[Column, ...]:
     """The columns with these names, or all columns; for a struct its members."""
-    columns = {".".join(c.path): c for c in _leaves(snapshot.schema(names or ()).fields)}
+    columns = {".".join(c.path): c for c in leaves_within(snapshot.schema(names or ()).fields)}
     if names is None:
         return tuple(columns.values())
     unknown_name = next((name for name in names if name not in columns), None)
@@ -78,17 +77,6 @@ def leaf_columns(snapshot: Snapshot, names: Sequence[str] | None = None) -> tupl
             hint=f"known are {', '.join(islice(columns, _COLUMNS_IN_A_HINT))}",
         )
     return tuple(columns[name] for name in names)
-
-
-def _leaves(fields: Sequence[Field], above: Path = ()) -> Iterator[Column]:
-    from whyscan.tree.types import StructType
-
-    for field in fields:
-        path = (*above, field.name)
-        if isinstance(field.type, StructType):
-            yield from _leaves(field.type.fields, path)
-        else:
-            yield Column(path, field.type)
 
 
 def options_of(terms: PlanTerms) -> Options:

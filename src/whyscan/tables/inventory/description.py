@@ -15,7 +15,7 @@ from msgspec import Struct
 from whyscan.errors import TableError
 from whyscan.pruning.transforms import Bucket, Substring, parse_transform
 from whyscan.tables.snapshot import Recording, SpecLine
-from whyscan.tree.nodes import Column
+from whyscan.tree.nodes import columns_within
 from whyscan.tree.types import (
     BIGINT,
     BINARY,
@@ -42,11 +42,8 @@ from whyscan.tree.types import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from whyscan.pruning.transforms import Transform
     from whyscan.tables.snapshot import Snapshot, Spec
-    from whyscan.tree.nodes import Path
     from whyscan.tree.types import Type
 
 Names = tuple[str, ...]
@@ -193,7 +190,7 @@ def description_of(snapshot: Snapshot) -> TableDescription:
         ),
         recordings=tuple(
             DescribedRecording(column.path, snapshot.recording(column))
-            for column in _columns(schema.fields)
+            for column in columns_within(schema.fields)
         ),
     )
 
@@ -207,22 +204,3 @@ def description_from(text: str | None) -> TableDescription:
             f"the inventory does not describe its tables: {error}",
             hint="write it again: whyscan inventory TABLE... -o PLACE",
         ) from error
-
-
-def _columns(fields: Sequence[Field], above: Path = ()) -> Iterator[Column]:
-    """Every column and every member of a struct."""
-    for field in fields:
-        path = (*above, field.name)
-        yield Column(path, field.type)
-        if isinstance(field.type, StructType):
-            yield from _columns(field.type.fields, path)
-
-
-def leaves(fields: Sequence[Field], above: Path = ()) -> Iterator[Column]:
-    """Every column of a schema; a struct gives one column per member."""
-    for field in fields:
-        path = (*above, field.name)
-        if isinstance(field.type, StructType):
-            yield from leaves(field.type.fields, path)
-        else:
-            yield Column(path, field.type)

@@ -33,7 +33,6 @@ from whyscan.tables.inventory.container_schema import (
     OUT_OF_REACH,
     ROW_GROUP,
 )
-from whyscan.tables.inventory.description import TableDescription, leaves
 from whyscan.tables.parquet import metadata_columns, partitions
 from whyscan.tables.parquet.paths import read_keys
 from whyscan.tables.snapshot import Collected, Files, Manifests, Recording, RowGroups, Unreached
@@ -41,12 +40,14 @@ from whyscan.tables.storage.store import Store, joined_ranges
 from whyscan.tree import zones
 from whyscan.tree.arrow import arrow_type
 from whyscan.tree.lazy import lazy
+from whyscan.tree.nodes import leaves_within
 from whyscan.tree.types import BIGINT, STRING
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from whyscan.tables.file_columns import FileReading
+    from whyscan.tables.inventory.description import TableDescription
     from whyscan.tables.snapshot import Spec, SpecLine, Traffic
     from whyscan.tree.nodes import Column, Path
     from whyscan.tree.types import Schema
@@ -133,14 +134,14 @@ class InventorySnapshot(Struct, frozen=True, eq=False, dict=True):
 
     @lazy
     def _spellings(self) -> Counter[str]:
-        return Counter(".".join(column.path) for column in leaves(self._schema.fields))
+        return Counter(".".join(column.path) for column in leaves_within(self._schema.fields))
 
     @lazy
     def _columns(self) -> Mapping[Path, Column]:
         """The columns that the lines of containers can be about."""
         return {
             column.path: column
-            for column in leaves(self._schema.fields)
+            for column in leaves_within(self._schema.fields)
             if self._spellings[".".join(column.path)] == 1
         }
 
@@ -345,7 +346,7 @@ class InventorySnapshot(Struct, frozen=True, eq=False, dict=True):
             return pa.array([[]] * level.count, _RANGES)
         names = {
             ".".join(column.path)
-            for column in leaves(self._schema.fields)
+            for column in leaves_within(self._schema.fields)
             if projection is None or any(column.path[: len(p)] == p for p in projection)
         }
         if any(self._spellings[name] > 1 for name in names):

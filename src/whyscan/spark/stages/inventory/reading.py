@@ -31,9 +31,9 @@ from whyscan.tables.inventory.container_schema import (
     PARQUET,
     ROW_GROUP,
 )
-from whyscan.tables.inventory.description import leaves
 from whyscan.tables.snapshot import EachColumn
 from whyscan.tree import zones
+from whyscan.tree.nodes import leaves_within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -120,7 +120,7 @@ def rows(
     about: Mapping[str, Any], part: Snapshot, depth: InventoryDepth
 ) -> Iterator[pa.RecordBatch]:
     """The containers of a part, one batch per level."""
-    columns = list(leaves(part.schema().fields))
+    columns = list(leaves_within(part.schema().fields))
     for level in _levels(part, columns, depth):
         yield level.batch(about, columns)
 

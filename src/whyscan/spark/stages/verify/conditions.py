@@ -27,6 +27,7 @@ from whyscan.tree.nodes import (
     Or,
     children,
     columns_of,
+    leaves_within,
     with_children,
 )
 from whyscan.tree.rendering import to_sql
@@ -41,13 +42,13 @@ from whyscan.tree.types import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from whyscan.planning.plan.scan_plan import Options
     from whyscan.tables.snapshot import Snapshot
     from whyscan.terms import PlanTerms
     from whyscan.tree.nodes import Expression, Path, Predicate
-    from whyscan.tree.types import Field, Type
+    from whyscan.tree.types import Type
 
 SPARKS = frozenset({"spark", "databricks", "spark2"})
 EVERYTHING = "*"
@@ -140,7 +141,8 @@ def measured(
 ) -> tuple[Column, ...]:
     """The columns whose statistics are compared: those of the predicates and `selected`."""
     named = [c for q in predicates if q.predicate is not None for c in q.predicate.columns()]
-    every = [c for field in snapshot.schema().fields for c in _leaves(field, ())]
+    columns = leaves_within(snapshot.schema().fields)
+    every = [c for c in columns if not isinstance(c.type, OtherType) or c.type.name == TIME]
     if EVERYTHING in selected:
         named += every
     else:
@@ -155,16 +157,6 @@ def paths_read(
     """The paths of the predicates' columns and of the measured columns."""
     named = (q.predicate.columns() for q in predicates if q.predicate is not None)
     return tuple(dict.fromkeys(c.path for columns_read in (*named, columns) for c in columns_read))
-
-
-def _leaves(field: Field, above: Path) -> Iterator[Column]:
-    path = (*above, field.name)
-    kind: Type = field.type
-    if isinstance(kind, StructType):
-        for member in kind.fields:
-            yield from _leaves(member, path)
-    elif not isinstance(kind, OtherType) or kind.name == TIME:
-        yield Column(path, kind)
 
 
 def _named(word: str, every: Sequence[Column]) -> Column:
