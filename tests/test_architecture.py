@@ -21,6 +21,7 @@ STAGES = (
     "planning",
     "reports",
     "scan",
+    "layouts",
     "statements",
     "engines",
     "spark",

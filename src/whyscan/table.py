@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
+    from whyscan.layouts.layout import Layout
     from whyscan.plans import Plan
     from whyscan.reports.diff import Difference
     from whyscan.reports.report import Report
@@ -29,14 +30,18 @@ if TYPE_CHECKING:
 Location = str | PathLike[str]
 T = TypeVar("T")
 
+SAMPLE_BYTES = 200_000_000
+"""What the sample of a hypothetical layout may cost by default."""
+
 
 class Table:
     """One snapshot of a table. `whyscan.open` makes it."""
 
-    __slots__ = ("snapshot",)
+    __slots__ = ("snapshot", "today")
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, snapshot: Snapshot, *, today: Table | None = None) -> None:
         self.snapshot = snapshot
+        self.today = today
 
     @property
     def uri(self) -> str:
@@ -53,11 +58,25 @@ class Table:
         """The columns of the table and their types."""
         return self.snapshot.schema()
 
+    def with_layout(self, layout: str | Layout, *, sample: int = SAMPLE_BYTES) -> Table:
+        """Return the table as it would be in another layout, which can be explained and compared.
+
+        - `layout` is a text such as `sort by user_id file size 256MB`, or a `whyscan.Layout`. What
+          it leaves open stays as it is: partitions, order, sizes.
+        - `sample` is how many bytes of the columns may be read. Numbers are then estimates, with an
+          interval. With 0 no row is read, and numbers are what the bounds of today's files prove.
+        """
+        from whyscan.layouts.snapshot import hypothetical
+
+        today = self if self.today is None else self.today
+        return Table(hypothetical(today.snapshot, layout, sample), today=today)
+
     def __repr__(self) -> str:
         number = self.snapshot.version
         word = "snapshot" if self.format == "iceberg" else "version"
         version = "" if number is None else f", {word} {number}"
-        return f"<Table {shortened(self.uri)!r}: {self.format}{version}>"
+        layout = "" if self.today is None else ", in another layout"
+        return f"<Table {shortened(self.uri)!r}: {self.format}{version}{layout}>"
 
     @overload
     def plan(
@@ -265,7 +284,13 @@ def explain_table(
     from whyscan.reports.report import make_report
 
     with limited():
-        return masked(make_report(plan, verbose=terms.verbose))
+        report = make_report(plan, verbose=terms.verbose)
+        if table.today is not None:
+            from whyscan.layouts.uncertainty import with_interval
+
+            today = make_report(plan_table(table.today, where, select, terms), verbose=False)
+            report = with_interval(report, plan, today.rows_matched.at_least or 0)
+        return masked(report)
 
 
 def diff_tables(before: Table, after: Table, where: str, terms: PlanTerms) -> Difference:

@@ -41,6 +41,9 @@ class ExplainArguments(Struct, frozen=True):
     resolve_joins: bool
     resolve_limit: int
     inventory: str | None
+    layout: str | None
+    sample: int
+    no_sample: bool
     select: str | None
     form: str
     output: Path | None
@@ -93,6 +96,7 @@ class ExplainArguments(Struct, frozen=True):
     help="Plan TABLE, or the tables of the statement, by the containers that an inventory has of "
     "them; the tables are not read.",
 )
+@options.LAYOUT
 @click.option(
     "-s", "--select", metavar="COLS", help="Read only these columns: a,b,c. [default: all]"
 )
@@ -136,6 +140,11 @@ def explain(arguments: ExplainArguments) -> int:
     start_duckdb(arguments.places)
     if arguments.master is not None and not arguments.on_spark:
         raise UsageError("--master goes with --spark", hint="add --spark, or leave it out")
+    if arguments.layout is not None and (arguments.sql is not None or arguments.on_spark):
+        raise UsageError(
+            f"--layout does not go with {'--sql' if arguments.sql is not None else '--spark'}",
+            hint="whyscan explain TABLE -w PREDICATE --layout LAYOUT",
+        )
     if arguments.sql is None:
         return _explain_table(arguments)
     from whyscan.cli.statement import explain_statement
@@ -194,6 +203,9 @@ def _report(predicate: str, terms: PlanTerms, arguments: ExplainArguments) -> Re
                 arguments.places, arguments.version, arguments.store, arguments.inventory
             )
         progress.watch(table.snapshot.traffic)
+        if arguments.layout is not None:
+            sample = 0 if arguments.no_sample else arguments.sample
+            table = table.with_layout(arguments.layout, sample=sample)
         session = spark_session(arguments.master) if arguments.on_spark else nullcontext()
         with session as spark:
             select = options.columns(arguments.select)

@@ -16,6 +16,7 @@ from whyscan.cli import suggestions
 from whyscan.cli.output import file_page, terminal_page, write, write_file
 from whyscan.cli.parameters import PERCENT, SIZE, TableValue, pairs
 from whyscan.errors import UsageError
+from whyscan.table import SAMPLE_BYTES
 from whyscan.table import open as open_table
 from whyscan.tables import budget
 from whyscan.tables.storage.environment import with_variables
@@ -217,6 +218,28 @@ STORAGE = options(
         help="Open a folder inside a table as plain files, with rows that the table deleted.",
     ),
     MEMORY,
+)
+
+LAYOUT = options(
+    click.option(
+        "--layout",
+        metavar="LAYOUT",
+        help="Plan the table as it would be in another layout: 'partition by day(ts) sort by id "
+        "file size 256MB', 'zorder by a, b', 'cluster by a, b'.",
+    ),
+    click.option(
+        "--sample",
+        type=SIZE,
+        default=SAMPLE_BYTES,
+        show_default=True,
+        metavar="SIZE",
+        help="With --layout: read at most this many bytes of its columns and the predicate's.",
+    ),
+    click.option(
+        "--no-sample",
+        is_flag=True,
+        help="With --layout: read no row, and tell what the bounds of today's files prove.",
+    ),
 )
 
 OUTPUT = click.option(

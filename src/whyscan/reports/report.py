@@ -32,6 +32,7 @@ from whyscan.reports.coverage import Coverage, MissingStatistics
 from whyscan.reports.document import moment
 from whyscan.reports.findings import Code, Facts, Finding, findings
 from whyscan.reports.gates import Assertion, GatedAmount, Gates, assertions
+from whyscan.reports.hypothetical import Hypothetical
 from whyscan.reports.levels import Level, Removal, RowsMatched, least, removals
 from whyscan.reports.listing import FileLine, Listing, listing
 from whyscan.reports.proofs import PROOFS, Proof
@@ -125,7 +126,7 @@ class Report(WrittenReport, frozen=True, rename={"overlap": "mechanisms"}):
     FLAT: ClassVar = ("question",)
     QUOTED: ClassVar = ("question.predicate", "question.dialect")
     REDACTION_NOTE: ClassVar = "values are redacted: ? is a literal, bounds are ranks"
-    OPTIONAL: ClassVar = ("selection",)
+    OPTIONAL: ClassVar = ("selection", "hypothetical")
     COMPUTED: ClassVar = {"result": "result", "proofs": "proofs", "files": "live_files"}
     ONE_PER_LINE: ClassVar = ("files",)
 
@@ -173,6 +174,10 @@ class Report(WrittenReport, frozen=True, rename={"overlap": "mechanisms"}):
     assertions: Annotated[tuple[Assertion, ...], Meta(description="The outcome of each gate.")]
     metadata: Effort
     missing_statistics: MissingStatistics | None = None
+    hypothetical: Annotated[
+        Hypothetical | None,
+        Meta(description="With --layout: the layout, and the intervals of its numbers."),
+    ] = None
 
     @property
     def files_level(self) -> Level:

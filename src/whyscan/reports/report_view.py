@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from whyscan.planning.why.attribution import Share
     from whyscan.reports.conjuncts import ConjunctLine, PartLine
+    from whyscan.reports.hypothetical import Hypothetical
     from whyscan.reports.report import Report, Subject, Unchecked
     from whyscan.reports.view import Blocks, GridRow, Inline
 
@@ -49,7 +50,11 @@ def view(report: Report) -> Blocks:
     return (
         title(report),
         FactsBlock(
-            (subject(report.table), NamedValue("predicate", CodeSpan(report.question.predicate)))
+            (
+                subject(report.table),
+                NamedValue("predicate", CodeSpan(report.question.predicate)),
+                *layout(report.hypothetical),
+            )
         ),
         Section("What is read", (FunnelBlock(report.levels),), quiet=True),
         conjunct_section(report),
@@ -65,12 +70,28 @@ def title(report: Report) -> TitleBlock:
     uri = report.table.uri
     if not report.files_level.total:
         return TitleBlock("reads nothing", "the table has no files", "explain", uri)
-    return TitleBlock(f"reads {share_read(report)}", why(report), "explain", uri)
+    verb = "reads" if report.hypothetical is None else "would read"
+    return TitleBlock(f"{verb} {share_read(report)}", why(report), "explain", uri)
 
 
 def subject(table: Subject, name: str = "table") -> NamedValue:
     """Name a table: `lake/users (delta, version 5, partitioned by country)`."""
     return NamedValue(name, NameSpan(table.uri), beside=about(table))
+
+
+def layout(hypothetical: Hypothetical | None) -> Iterator[NamedValue]:
+    """Yield the layout that the report is about, and how far its numbers may be off."""
+    if hypothetical is None:
+        return
+    files, sizes, sampled = hypothetical.files, hypothetical.bytes, hypothetical.sampled_rows
+    source = "bounds alone" if sampled is None else f"{counted(sampled, 'sampled row')}"
+    yield NamedValue("layout", CodeSpan(hypothetical.layout))
+    read = f"{files.low:,} to " if files.low != files.high else ""
+    from_bytes = f"{size(sizes.low)} to " if sizes.low != sizes.high else ""
+    yield NamedValue(
+        hypothetical.evidence.value,
+        f"{read}{counted(files.high, 'file')}, {from_bytes}{size(sizes.high)}, by {source}",
+    )
 
 
 def about(table: Subject) -> str:
