@@ -38,6 +38,7 @@ from whyscan.table import Table, open  # noqa: A004 - `whyscan.open` is the publ
 
 if TYPE_CHECKING:
     from whyscan import spark
+    from whyscan.layouts.layout import Layout
     from whyscan.planning.plan.file_scans import FileScan
     from whyscan.planning.plan.scan_plan import ScanPlan, ScanPlanSummary
     from whyscan.plans import Plan
@@ -60,6 +61,7 @@ __all__ = [
     "FileScan",
     "Finding",
     "Gates",
+    "Layout",
     "Level",
     "NoCondition",
     "Plan",
@@ -96,6 +98,7 @@ _MODULES = {
     "FileScan": "whyscan.planning.plan.file_scans",
     "Finding": "whyscan.reports.findings",
     "Gates": "whyscan.reports.gates",
+    "Layout": "whyscan.layouts.layout",
     "Level": "whyscan.reports.levels",
     "Plan": "whyscan.plans",
     "Report": "whyscan.reports.report",

@@ -30,6 +30,9 @@ class DiffArguments(Struct, frozen=True):
     other: str | None
     before: str | None
     after: str | None
+    to_layout: str | None
+    sample: int
+    no_sample: bool
     predicate: str
     form: str
     output: Path | None
@@ -50,6 +53,12 @@ class DiffArguments(Struct, frozen=True):
 @click.option(
     "--to", "after", metavar="VERSION", help="Compare to this version. [default: the newest]"
 )
+@click.option(
+    "--to-layout",
+    metavar="LAYOUT",
+    help="Compare to TABLE as it would be in this layout: 'sort by a', 'zorder by a, b'.",
+)
+@options.SAMPLE
 @options.PREDICATE
 @options.TERMS
 @options.STORAGE
@@ -72,11 +81,13 @@ def diff(arguments: DiffArguments) -> int:
     """Show what a predicate reads of TABLE and of OTHER, and what changed.
 
     With --from and --to, two versions of TABLE: a Delta version, an Iceberg snapshot id, a branch
-    or tag, or a time.
+    or tag, or a time. With --to-layout, TABLE today and in another layout.
     """
-    if arguments.other is None and arguments.before is None and arguments.after is None:
+    others = (arguments.other, arguments.before, arguments.after, arguments.to_layout)
+    if all(other is None for other in others):
         raise UsageError(
-            "there is nothing to compare", hint="name a second table, or --from and --to a version"
+            "there is nothing to compare",
+            hint="name a second table, --from and --to a version, or --to-layout a layout",
         )
     difference = _difference(arguments)
     difference = difference.gated(arguments.max_regression, arguments.max_regression_bytes)
@@ -93,6 +104,9 @@ def _difference(arguments: DiffArguments) -> Difference:
         before = _open_version(arguments.table, arguments.before, arguments.store)
         progress.watch(before.snapshot.traffic)
         after = _open_version(arguments.other or arguments.table, arguments.after, arguments.store)
+        if arguments.to_layout is not None:
+            sample = 0 if arguments.no_sample else arguments.sample
+            after = after.with_layout(arguments.to_layout, sample=sample)
         return diff_tables(before, after, predicate, arguments.terms)
 
 

@@ -220,6 +220,22 @@ STORAGE = options(
     MEMORY,
 )
 
+SAMPLE = options(
+    click.option(
+        "--sample",
+        type=SIZE,
+        default=SAMPLE_BYTES,
+        show_default=True,
+        metavar="SIZE",
+        help="Read at most this many bytes of the table's rows for a layout.",
+    ),
+    click.option(
+        "--no-sample",
+        is_flag=True,
+        help="Read no row for a layout, and tell what the bounds of today's files prove.",
+    ),
+)
+
 LAYOUT = options(
     click.option(
         "--layout",
@@ -227,19 +243,7 @@ LAYOUT = options(
         help="Plan the table as it would be in another layout: 'partition by day(ts) sort by id "
         "file size 256MB', 'zorder by a, b', 'cluster by a, b'.",
     ),
-    click.option(
-        "--sample",
-        type=SIZE,
-        default=SAMPLE_BYTES,
-        show_default=True,
-        metavar="SIZE",
-        help="With --layout: read at most this many bytes of its columns and the predicate's.",
-    ),
-    click.option(
-        "--no-sample",
-        is_flag=True,
-        help="With --layout: read no row, and tell what the bounds of today's files prove.",
-    ),
+    SAMPLE,
 )
 
 OUTPUT = click.option(

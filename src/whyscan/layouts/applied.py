@@ -12,8 +12,9 @@ from msgspec.structs import replace
 from whyscan.errors import UsageError
 from whyscan.layouts.layout import Layout, Order, PartitionTerm
 from whyscan.planning.plan.request import leaf_columns, projection_of
-from whyscan.pruning.transforms import IdentityTransform, Unknown, Void, supports
+from whyscan.pruning.transforms import Bucket, IdentityTransform, Unknown, Void, supports
 from whyscan.tree.arrow import arrow_type
+from whyscan.tree.types import FloatType
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +41,7 @@ def apply(layout: Layout, snapshot: Snapshot) -> AppliedLayout:
     """Find the columns of a layout in a table, and check that its format can do it."""
     columns = {column.path: column for column in leaf_columns(snapshot)}
 
-    def found(path: Path) -> Path:
+    def column_path(path: Path) -> Path:
         (name,) = projection_of([".".join(path)], snapshot)
         if name not in columns:
             raise UsageError(
@@ -51,10 +52,10 @@ def apply(layout: Layout, snapshot: Snapshot) -> AppliedLayout:
     if layout.partitions is None:
         partitions = _today(snapshot)
     else:
-        partitions = tuple(replace(t, path=found(t.path)) for t in layout.partitions)
+        partitions = tuple(replace(t, path=column_path(t.path)) for t in layout.partitions)
     order = layout.order and replace(
         layout.order,
-        columns=tuple(replace(c, path=found(c.path)) for c in layout.order.columns),
+        columns=tuple(replace(c, path=column_path(c.path)) for c in layout.order.columns),
     )
     for term in partitions:
         _check_partition(term, columns[term.path], snapshot.format)
@@ -69,7 +70,7 @@ def apply(layout: Layout, snapshot: Snapshot) -> AppliedLayout:
         partitions,
         order,
         tuple(columns[path] for path in dict.fromkeys(sources)),
-        None if statistics is None else frozenset(map(found, statistics)),
+        None if statistics is None else frozenset(map(column_path, statistics)),
     )
 
 
@@ -94,7 +95,12 @@ def _check_partition(term: PartitionTerm, column: Column, table_format: str) -> 
             f"{table_format} tables have no partition transforms: {term}",
             hint="partition by a column that holds the value, such as a generated column",
         )
-    if isinstance(term.transform, Unknown) or not supports(term.transform, column.type):
+    hashes_a_float = isinstance(term.transform, Bucket) and isinstance(column.type, FloatType)
+    if (
+        hashes_a_float
+        or isinstance(term.transform, Unknown)
+        or not supports(term.transform, column.type)
+    ):
         raise UsageError(
             f"{term} is not defined for {'.'.join(column.path)}, of type {column.type}"
         )

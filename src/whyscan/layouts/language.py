@@ -111,8 +111,8 @@ class _Reader:
             self.sign(",")
         transform = parse_transform(name.text + width)
         if isinstance(transform, Unknown) or str(transform) == "void":
-            known = "year(c), month(c), day(c), hour(c), bucket(n, c) or truncate(n, c)"
-            raise self.problem("this is no transform", name, hint=f"write {known}")
+            transforms = "year(c), month(c), day(c), hour(c), bucket(n, c) or truncate(n, c)"
+            raise self.problem("this is no transform", name, hint=f"write {transforms}")
         path = self.path()
         self.sign(")")
         return PartitionTerm(path, transform)

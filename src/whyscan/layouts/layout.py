@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from whyscan.pruning.transforms import IdentityTransform, Transform
 from whyscan.tables.sizes import show_size
-
-if TYPE_CHECKING:
-    from whyscan.tree.nodes import Path
+from whyscan.tree.nodes import Path  # noqa: TC001 - `help` resolves the types of fields
 
 
 class OrderKind(StrEnum):

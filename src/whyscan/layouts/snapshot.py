@@ -244,7 +244,8 @@ class HypotheticalSnapshot(Struct, frozen=True, eq=False, dict=True):
 
     def _measured(self, cut: Cut, sampled: SampledColumn) -> Interval:
         prefix = self.base.recording(sampled.column).prefix
-        return cut.statistics(sampled, prefix).interval
+        counts_nan = self.format == "iceberg"
+        return cut.statistics(sampled, prefix=prefix, counts_nan=counts_nan).interval
 
     def _recorded(self, columns: Sequence[Column]) -> list[Column]:
         """The columns of the table that files of the layout have statistics of."""
@@ -352,8 +353,8 @@ class HypotheticalSnapshot(Struct, frozen=True, eq=False, dict=True):
 
 def hypothetical(base: Snapshot, layout: str | Layout, sample_bytes: int) -> HypotheticalSnapshot:
     """Return the snapshot of a table in another layout."""
-    found = parse_layout(layout) if isinstance(layout, str) else layout
-    laid_out = applied_layouts.apply(found, base)
+    parsed = parse_layout(layout) if isinstance(layout, str) else layout
+    laid_out = applied_layouts.apply(parsed, base)
     if not sample_bytes:
         proved_column(laid_out)
     return HypotheticalSnapshot(base, laid_out, sample_bytes)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from whyscan.layouts.snapshot import HypotheticalSnapshot
 from whyscan.planning.plan.planner import make_plan
-from whyscan.reports.hypothetical import Evidence, Hypothetical, LowHigh
+from whyscan.reports.hypothetical import Hypothetical, LayoutEvidence, LowHigh
 
 if TYPE_CHECKING:
     from whyscan.planning.plan.scan_plan import ScanPlan
@@ -34,7 +34,7 @@ def with_interval(report: Report, plan: ScanPlan, rows_at_least: int) -> Report:
         report,
         hypothetical=Hypothetical(
             str(snapshot.layout.layout),
-            Evidence.ESTIMATED if sampled else Evidence.GUARANTEED,
+            LayoutEvidence.ESTIMATED if sampled else LayoutEvidence.GUARANTEED,
             files,
             sizes,
             snapshot.sample.rows if sampled else None,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from whyscan.layouts.layout import PartitionTerm
     from whyscan.layouts.sample import Sample, SampledColumn
     from whyscan.pruning.containers import CheckedStatistics
+    from whyscan.pruning.mask import Mask
 
     Numbers = npt.NDArray[np.int64]
     Weights = npt.NDArray[np.float64]
@@ -63,8 +64,13 @@ class Cut(Struct, frozen=True):
         """The position in the sample of the first row of each container."""
         return self.rows[self.starts]
 
-    def statistics(self, sampled: SampledColumn, prefix: int | None) -> CheckedStatistics:
-        """The statistics of a column. Text bounds keep `prefix` characters, None for all."""
+    def statistics(
+        self, sampled: SampledColumn, *, prefix: int | None, counts_nan: bool
+    ) -> CheckedStatistics:
+        """The statistics of a column. Text bounds keep `prefix` characters, None for all.
+
+        Unless the format `counts_nan`, NaN is possible in every file.
+        """
         places = sampled.places[self.rows]
         is_null, is_nan = places < 0, places == len(sampled.distinct)
         is_value = ~(is_null | is_nan)
@@ -84,10 +90,12 @@ class Cut(Struct, frozen=True):
         has_others = self.sums(self.weights * ~is_null) > 0
         null_rows = np.minimum(np.ceil(self.sums(self.weights * is_null)), rows - 1)
         nulls = np.where(has_others, null_rows, rows).astype(np.int64)
-        nan = self.sums(self.weights * is_nan) > 0
+        nan: Mask = True
+        if counts_nan:
+            nan = simplified(pa.array(self.sums(self.weights * is_nan) > 0))
         return checked(
             sampled.column.type,
-            ColumnStatistics(lower, upper, pa.array(nulls), nan=simplified(pa.array(nan))),
+            ColumnStatistics(lower, upper, pa.array(nulls), nan=nan),
             pa.array(rows),
         )
 

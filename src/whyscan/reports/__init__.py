@@ -9,6 +9,7 @@ __all__ = [
     "file_bounds",
     "findings",
     "gates",
+    "hypothetical",
     "junit",
     "levels",
     "listing",

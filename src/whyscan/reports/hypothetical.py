@@ -10,7 +10,7 @@ from msgspec import Meta
 from whyscan.fields import Count, Name, Record
 
 
-class Evidence(StrEnum):
+class LayoutEvidence(StrEnum):
     """What the numbers of a layout rest on."""
 
     GUARANTEED = "guaranteed"
@@ -31,7 +31,7 @@ class Hypothetical(Record, frozen=True):
 
     layout: Name
     evidence: Annotated[
-        Evidence,
+        LayoutEvidence,
         Meta(
             description="`guaranteed`: from the bounds of today's files; any table in this layout "
             "reads so many. `estimated`: from a sample of the rows; 9 of 10 samples give so many."

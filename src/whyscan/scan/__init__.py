@@ -14,4 +14,5 @@ __all__ = [
     "schema",
     "shaping",
     "sources",
+    "tasks",
 ]

@@ -48,7 +48,7 @@ _LARGEST = 10_000
 _LARGEST_RECORD = 1 << 20
 
 
-class Layout(Struct, frozen=True):
+class RecordLayout(Struct, frozen=True):
     """The layout of a container's records: `schema` is one flat record of plain types.
 
     `columns` are its fields by name with their Arrow types, None if a type is not plain.
@@ -68,7 +68,7 @@ class Layout(Struct, frozen=True):
         return {name: kind for name, kind in kinds if kind is not None}
 
 
-def layout(path: str, schema: Any) -> Layout:
+def layout(path: str, schema: Any) -> RecordLayout:
     """Return how the records of a manifest or manifest list are laid out, by its Avro schema."""
     rewriter = _Rewriter(path)
     rewriter.record(schema, 0)
@@ -80,7 +80,7 @@ def layout(path: str, schema: Any) -> Layout:
     least_bytes = _least_bytes(record)
     if _zeros(record) > _LARGEST_RECORD:
         raise rewriter.wrong(f"a record takes {least_bytes} bytes")
-    return Layout(record, columns, rewriter.partition, least_bytes)
+    return RecordLayout(record, columns, rewriter.partition, least_bytes)
 
 
 class _Rewriter(Struct):
@@ -171,7 +171,7 @@ class Marker(Struct, frozen=True):
 _MARK = 0x2A5A_5A5A
 
 
-def last_record(layout: Layout) -> Marker:
+def last_record(layout: RecordLayout) -> Marker:
     """A record of zero bytes, except for a marker value in its first integer field.
 
     Zero bytes are a zero, an empty text or list, or the first branch of a union.

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from whyscan.tables.avro.containers import Container
-    from whyscan.tables.iceberg.avro_schemas import Layout
+    from whyscan.tables.iceberg.avro_schemas import RecordLayout
 
 SMALL = 1 << 20
 """Up to this many bytes fastavro is faster than importing DataFusion."""
@@ -61,7 +61,7 @@ class AvroBatch(Struct):
     in this batch.
     """
 
-    layout: Layout
+    layout: RecordLayout
     columns: Columns
     path: str = ""
     positions: list[int] = field(default_factory=list)
@@ -99,7 +99,7 @@ class AvroBatch(Struct):
 NO_RECORDS = Block(0, b"")
 
 
-def batches_of(layout: Layout, columns: Columns, container: Container) -> Iterator[AvroBatch]:
+def batches_of(layout: RecordLayout, columns: Columns, container: Container) -> Iterator[AvroBatch]:
     """One container in batches, which limit the bytes that are decoded at a time."""
     batch = AvroBatch(layout, columns)
     batch.add(0, container, NO_RECORDS)
@@ -164,7 +164,7 @@ class _Records(Struct, frozen=True):
     """
 
     path: str
-    layout: Layout
+    layout: RecordLayout
     blocks: Sequence[Block]
 
     def decoded(self, columns: Columns, decoder: DecodeWith) -> dict[str, pa.Array]:

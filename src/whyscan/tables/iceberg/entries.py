@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from whyscan.tables.avro.containers import Container
-    from whyscan.tables.iceberg.avro_schemas import Layout
+    from whyscan.tables.iceberg.avro_schemas import RecordLayout
     from whyscan.tables.iceberg.metadata import Spec
     from whyscan.tables.iceberg.metadata_files import MetadataFiles
 
@@ -169,7 +169,7 @@ def _live(spec: Spec, batch: AvroBatch, table: pa.Table) -> Entries:
     return Entries(spec, manifest, table, _partition(spec, table, batch.layout))
 
 
-def _partition(spec: Spec, table: pa.Table, layout: Layout) -> dict[int, pa.Array]:
+def _partition(spec: Spec, table: pa.Table, layout: RecordLayout) -> dict[int, pa.Array]:
     """The partition values by field id; a schema without ids has the order of the spec."""
     values = {}
     for position, field in enumerate(spec.fields):

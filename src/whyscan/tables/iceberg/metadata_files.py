@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from whyscan.errors import CorruptFile, TableError
 from whyscan.tables import budget
 from whyscan.tables.avro.containers import Container, Headers
-from whyscan.tables.iceberg.avro_schemas import Layout, layout
+from whyscan.tables.iceberg.avro_schemas import RecordLayout, layout
 from whyscan.tables.storage.store import ByteRange
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class MetadataFiles(Struct, frozen=True):
     store: Store
     places: Places
     headers: Headers = field(default_factory=Headers)
-    layouts: dict[bytes, Layout] = field(default_factory=dict)
+    layouts: dict[bytes, RecordLayout] = field(default_factory=dict)
 
     def open(self, recorded: str) -> Container:
         """One file, by its recorded path."""
@@ -62,7 +62,7 @@ class MetadataFiles(Struct, frozen=True):
     def container(self, path: str, data: bytes) -> Container:
         return self.headers.container(self.store.shown(path), data)
 
-    def layout(self, container: Container) -> Layout:
+    def layout(self, container: Container) -> RecordLayout:
         """The layout of a file's records, computed once per schema."""
         schema = container.header.metadata["avro.schema"]
         if schema not in self.layouts:
