@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from support import schemas
 from support.reports import valid
 
 
@@ -73,3 +74,10 @@ def test_a_statement_has_no_layout_yet(whyscan):
     run = whyscan("explain", "--sql", "SELECT 1", "--layout", "sort by a")
 
     assert (run.code, run.err.splitlines()[0]) == (2, "error: --layout does not go with --sql")
+
+
+def test_the_document_of_a_comparison_has_the_layout(whyscan):
+    layout = ("--to-layout", "sort by country", "--format", "json")
+    run = whyscan("diff", "users-flat", *layout, "-w", "country = 'DE'")
+
+    assert schemas.valid("diff", json.loads(run.out))["hypothetical"]["layout"] == "sort by country"

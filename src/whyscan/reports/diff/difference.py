@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, ClassVar
 
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from whyscan.fields import LevelName, Name, Outcome, Record, Sql
@@ -13,6 +14,7 @@ from whyscan.reports.conjuncts import ConjunctLine
 from whyscan.reports.diff.files import FileChanges, file_changes
 from whyscan.reports.findings import Finding
 from whyscan.reports.gates import Assertion, percent_pruned
+from whyscan.reports.hypothetical import Hypothetical  # noqa: TC001 - the JSON Schema is made from it
 from whyscan.reports.levels import Level, in_order
 from whyscan.reports.rendering import WrittenReport
 from whyscan.reports.report import Report, Subject
@@ -81,6 +83,7 @@ class Difference(WrittenReport, frozen=True):
         "predicate": "predicate",
         "dialect": "dialect",
         "timezone": "timezone",
+        "hypothetical": "hypothetical",
         "result": "result",
     }
 
@@ -101,6 +104,11 @@ class Difference(WrittenReport, frozen=True):
     def table_after(self) -> Subject:
         """The second table."""
         return self.after.table
+
+    @property
+    def hypothetical(self) -> Hypothetical | UnsetType:
+        """With --to-layout: the layout of the second table, and the intervals of its numbers."""
+        return self.after.hypothetical or UNSET
 
     @property
     def predicate(self) -> Sql:

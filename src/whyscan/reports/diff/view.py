@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from whyscan.reports.phrases import version_of
+from whyscan.reports.report_view import layout
 from whyscan.reports.view import (
     CodeSpan,
     FactsBlock,
@@ -58,9 +59,10 @@ def _answer(difference: Difference) -> str:
     before, after = difference.before.files_level, difference.after.files_level
     change = after.kept - before.kept
     more = "more" if change > 0 else "fewer"
+    verb = "reads" if difference.after.hypothetical is None else "would read"
     change_text = f"{counted(abs(change), 'file')} {more}" if change else "as many files"
     return (
-        f"reads {after.kept:,} of {counted(after.total, 'file')} "
+        f"{verb} {after.kept:,} of {counted(after.total, 'file')} "
         f"({percent(after.kept, after.total)}) instead of {before.kept:,} of {before.total:,} "
         f"({percent(before.kept, before.total)}): {change_text}"
     )
@@ -72,6 +74,7 @@ def _question(difference: Difference) -> FactsBlock:
             _side("before", difference.before),
             _side("after", difference.after),
             NamedValue("predicate", CodeSpan(difference.after.question.predicate)),
+            *layout(difference.after.hypothetical),
         )
     )
 
