@@ -28,6 +28,7 @@ SUITES = (
     "iceberg_s3",
     "statements",
     "inventory",
+    "audit",
     "pruned_read",
     "predicates",
 )

@@ -105,15 +105,6 @@ def evenly_hashed(tasks: int) -> tuple[int, ...]:
     raise AssertionError
 
 
-def arrow_rows(frame: DataFrame) -> pa.Table:
-    """The rows of a frame on the driver, without a Python object for each value."""
-    if hasattr(frame, "toArrow"):
-        return ran(frame.toArrow)
-    names = frame.columns
-    rows = ran(frame.collect)  # Spark 3.5 has no toArrow.
-    return pa.table({name: [row[name] for row in rows] for name in names})
-
-
 @contextmanager
 def spark_errors_as(kind: type[WhyscanError]) -> Iterator[None]:
     """Around a call of Spark: an error of Spark is raised as `kind`, with its message in a line."""

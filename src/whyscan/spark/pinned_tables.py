@@ -22,7 +22,7 @@ from whyscan.spark.jobs import packed
 from whyscan.tables import open_snapshot
 from whyscan.tables.cached_snapshot import CachedSnapshot, with_cache
 from whyscan.tables.inventory.snapshot import InventorySnapshot
-from whyscan.tables.parts import FILES_EACH, parts
+from whyscan.tables.parts import parts
 from whyscan.tables.storage.connections import portable_options
 from whyscan.tables.storage.refusals import refusals
 from whyscan.tables.time_travel import Travel, moment
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Column
 
 AT_ONCE = 16
+FILES_A_SLICE = 1_000_000
+"""A table with fewer files is explained in one task: slices are planned anew in each round."""
 MOST_OPEN_TABLES = 16
 """The most tables that a worker process keeps open: each one caches metadata."""
 
@@ -93,7 +95,7 @@ def pin(
     source: NamedTable,
     types: Mapping[str, str] = MappingProxyType({}),
     *,
-    files_each: int = FILES_EACH,
+    files_each: int = FILES_A_SLICE,
 ) -> Pinned:
     """Fix a table at its newest snapshot, and divide it into slices of about `files_each` files.
 
@@ -133,7 +135,7 @@ def pin_inventory(
     options: Mapping[str, Any],
     names: Iterable[str],
     *,
-    files_each: int = FILES_EACH,
+    files_each: int = FILES_A_SLICE,
 ) -> tuple[Pinned, ...]:
     """The tables of an inventory at the snapshots that it has; the tables are not touched.
 
@@ -164,7 +166,7 @@ def pin_all(
     sources: Iterable[NamedTable],
     types: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
     *,
-    files_each: int = FILES_EACH,
+    files_each: int = FILES_A_SLICE,
 ) -> tuple[Pinned, ...]:
     """Fix each table, several at once, as most time is waiting. `types` has the tables' names."""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pickle
 import shutil
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 
 import pytest
 from msgspec.structs import replace
@@ -11,7 +13,7 @@ from msgspec.structs import replace
 import whyscan
 from spark.stages.audit.lake import write_delta, write_hive
 from tables.iceberg.by_hand import Lake
-from whyscan.spark.pinned_tables import pin
+from whyscan.spark.pinned_tables import Pinned, pin
 from whyscan.spark.stages.audit.stage import explain_workload
 from whyscan.spark.stages.workload.query import Query, Workload
 from whyscan.spark.tables import NamedTable
@@ -46,6 +48,91 @@ def test_a_worker_that_is_killed_costs_nothing(spark, tmp_path):
     assert (tmp_path / "died").exists()
     report = whyscan.explain_sql(sql, {"t": str(tmp_path / "t")})
     assert audited.queries[0].tables[0].levels == report.scans[0].report.levels
+
+
+@pytest.mark.parametrize("step", ["explain", "answer"])
+def test_a_worker_that_is_killed_in_a_round_of_slices_costs_nothing(spark, tmp_path, step):
+    write_hive(tmp_path / "t", 2)
+    table = pin(NamedTable("t", str(tmp_path / "t")), files_each=3)
+    first, *others = table.slices
+    deadly = (
+        replace(table, snapshot=pickle.dumps(DiesOnce(tmp_path / "died", table.snapshot)))
+        if step == "explain"
+        else replace(table, slices=(pickle.dumps(DiesOnce(tmp_path / "died", first)), *others))
+    )
+    sql = "SELECT * FROM t WHERE id < 5"
+
+    audited, _ = explain_workload(spark, Workload((Query(sql, "spark"),)), [deadly])
+
+    assert (tmp_path / "died").exists()
+    report = whyscan.explain_sql(sql, {"t": str(tmp_path / "t")})
+    assert audited.queries[0].tables[0].levels == report.scans[0].report.levels
+
+
+def test_a_slice_that_cannot_be_read_is_the_error_of_its_table(spark, tmp_path):
+    write_hive(tmp_path / "t", 2)
+    write_hive(tmp_path / "whole", 1)
+    table = pin(NamedTable("t", str(tmp_path / "t")), files_each=3)
+    whole = pin(NamedTable("whole", str(tmp_path / "whole")), files_each=1)
+    for file in sorted((tmp_path / "t").rglob("*.parquet"))[-1:]:
+        file.write_bytes(b"PAR1 this is no footer PAR1")
+    queries = tuple(Query(f"SELECT * FROM {name} WHERE id = 3", "spark") for name in ("t", "whole"))
+
+    audited, _ = explain_workload(spark, Workload(queries), [table, whole])
+
+    lines = {one.tables[0].name: one for one in audited.queries}
+    assert file.name in lines["t"].error
+    assert "\n" not in lines["t"].error
+    assert lines["whole"].error is None
+
+
+class Refusing(BaseHTTPRequestHandler):
+    """A store whose keys are no longer valid."""
+
+    def do_GET(self) -> None:
+        body = b"<Error><Code>ExpiredToken</Code><Message>The token has expired.</Message></Error>"
+        self.send_response(403)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *words):
+        pass
+
+
+@pytest.fixture
+def refusing_store():
+    with ThreadingHTTPServer(("127.0.0.1", 0), Refusing) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def test_bad_tables_among_two_hundred_are_named_and_the_others_have_their_answers(
+    spark, tmp_path, refusing_store
+):
+    write_delta(tmp_path / "t0", 1, ())
+    for number in range(1, 199):
+        shutil.copytree(tmp_path / "t0", tmp_path / f"t{number}")
+    tables = [pin(NamedTable(f"t{n}", str(tmp_path / f"t{n}"))) for n in range(199)]
+    keys = {"access_key_id": "k", "secret_access_key": "s", "region": "us-east-1"}
+    store = {**keys, "endpoint": refusing_store, "allow_http": "true"}
+    tables.append(Pinned("expired", "s3://bucket/expired", store, format="delta", version=0))
+    shutil.rmtree(tmp_path / "t7")
+    (log,) = (tmp_path / "t8" / "_delta_log").glob("*.json")
+    log.write_bytes(log.read_bytes()[:-30])
+    queries = [Query(f"SELECT * FROM {table.name} WHERE id = 3", "spark") for table in tables]
+
+    audited, _ = explain_workload(spark, Workload(tuple(queries)), tables)
+
+    errors = {one.tables[0].name: one.error for one in audited.queries if one.error is not None}
+    assert errors.keys() == {"t7", "t8", "expired"}
+    assert "permission denied (check the credentials" in errors["expired"]
+    assert not any("\n" in error for error in errors.values())
+    assert len(audited.queries) == len(tables)
+    assert {one.bytes_needed for one in audited.queries if one.error is None} == {
+        audited.queries[0].bytes_needed
+    }
 
 
 def test_a_table_that_is_deleted_between_stages_stops_no_other(spark, tmp_path):

@@ -30,17 +30,18 @@ FINE = 10**12
 def answer(audit: Audit) -> str:
     """`12 queries, 1,204 runs: 1.4 TB read, 1.3 TB of it wasted`."""
     runs = sum(line.times for line in audit.queries)
-    totals_text = f"{_queries(len(audit.queries))}, {counted(runs, 'run')}"
+    totals_text = f"{queries_of(len(audit.queries))}, {counted(runs, 'run')}"
     measured = [line for line in audit.queries if line.wasted is not None]
     read = plus_all((line.bytes_read or 0) * line.times for line in measured) or 0
     wasted = plus_all(line.wasted for line in measured) or 0
     share = f" ({percent(wasted, read)})" if read else ""
     text = f"{totals_text}: {size(read)} read, {size(wasted)} of it wasted{share}"
     unknown = len(audit.queries) - len(measured)
-    return text if not unknown else f"{text}; of {_queries(unknown)} that is unknown"
+    return text if not unknown else f"{text}; of {queries_of(unknown)} that is unknown"
 
 
-def _queries(number: int) -> str:
+def queries_of(number: int) -> str:
+    """Write `1 query` or `1,204 queries`."""
     return "1 query" if number == 1 else f"{number:,} queries"
 
 

@@ -6,6 +6,7 @@ it does not open. Answers go from executor to executor.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -13,11 +14,11 @@ import pyarrow.compute as pc
 from msgspec import msgpack
 from msgspec.structs import replace
 
-from whyscan.reports.words import counted
 from whyscan.spark.errors import uncarried
-from whyscan.spark.jobs import TASKS_A_CORE, arrow_rows, described, evenly_hashed, mapped, packed
+from whyscan.spark.jobs import TASKS_A_CORE, described, evenly_hashed, mapped, packed, ran
 from whyscan.spark.sessions import cores
 from whyscan.spark.stages.audit.executor import NumberedQuery, QueryOutcome
+from whyscan.spark.stages.audit.phrases import queries_of
 from whyscan.spark.stages.audit.slices import (
     EVERY_PLACE,
     MESSAGES,
@@ -33,6 +34,7 @@ from whyscan.spark.stages.audit.slices import (
     outcome_of,
     slice_message,
 )
+from whyscan.spark.versions import frame_of, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -101,48 +103,87 @@ def explained_in_rounds(
     """The outcomes of queries; each bundle has queries and the tables that they may name."""
     sliced = {table.name: table for tables, _ in bundles for table in tables if table.slices}
     numbers = SliceNumbers(sliced.values(), cores(spark) * TASKS_A_CORE)
+    rounds = _Rounds(spark, numbers, bundles, terms)
     waiting = {query.number for _, queries in bundles for query in queries}
     outcomes: list[QueryOutcome] = []
-    answers: list[DataFrame] = []
+    questions: pa.Table | None = None
     try:
         for number in range(1, MOST_ROUNDS + 1):
-            text = f"round {number}: {counted(len(waiting), 'query')} on {len(numbers):,} slices"
+            text = f"round {number}: {queries_of(len(waiting))} on {len(numbers):,} slices"
             say(text)
-            # Later rounds read the answers again. Their plan stays small, because the questions
-            # come through the driver: plans of rounds on rounds would double with each of them.
-            rows = _frame(spark, asking(bundles, numbers, waiting))
-            for frame in answers:
-                rows = rows.unionAll(frame)
-            rows = rows.repartition(len(bundles), "place")
-            rows = rows.sortWithinPartitions("place", "query", "kind")
             with described(spark, "audit", text):
-                written = arrow_rows(mapped(rows, explaining_in_rounds(terms), MESSAGES))
+                written = ran(partial(rounds.messages, waiting, questions))
             is_outcome = pc.equal(written["kind"], OUTCOME)
-            results = map(outcome_of, written.filter(is_outcome)["value"].to_pylist())
-            before = len(outcomes)
+            questions = written.filter(pc.invert(is_outcome))
+            results = [outcome_of(v) for v in written.filter(is_outcome)["value"].to_pylist()]
             outcomes += results
-            waiting -= {outcome.number for outcome in outcomes[before:]}
+            waiting -= {outcome.number for outcome in results}
             if not waiting:
                 return outcomes
-            questions = written.filter(pc.invert(is_outcome))
-            answers.append(_answers(spark, numbers, questions).persist())
     finally:
         with uncarried():
-            for frame in answers:
-                frame.unpersist()
+            rounds.forget()
     why = f"whyscan itself failed: it asks for more than {MOST_ROUNDS} rounds"
     return [*outcomes, *(QueryOutcome(number, unbound=why) for number in sorted(waiting))]
 
 
-def _answers(spark: SparkSession, numbers: SliceNumbers, questions: pa.Table) -> DataFrame:
-    """The answers of all slices; a question without a place goes to every task."""
-    with uncarried():
-        sent = spark.createDataFrame(questions)
-        places = spark.createDataFrame(pa.table({"place": pa.array(numbers.places, pa.int32())}))
+class _Rounds:
+    """Starts rounds, and keeps the answers of each one in the executors: later rounds read them.
+
+    Questions come through the driver, so that plans of Spark stay small: a plan of a round that
+    contained those of the rounds before it would double with each round.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        numbers: SliceNumbers,
+        bundles: Sequence[Bundle],
+        terms: Terms,
+    ) -> None:
+        self._spark = spark
+        self._numbers = numbers
+        self._bundles = bundles
+        self._terms = terms
+        self._answers: list[DataFrame] = []
+
+    def messages(self, waiting: set[int], questions: pa.Table | None) -> pa.Table:
+        """The outcomes and questions of the queries that wait, after answers to `questions`.
+
+        A second attempt makes its frames anew: Spark remembers that a frame has failed.
+        """
+        rows = _frame(self._spark, asking(self._bundles, self._numbers, waiting))
+        for answers in self._answers:
+            rows = rows.unionAll(answers)
+        new_answers = None if questions is None else self._answered(questions).persist()
+        if new_answers is not None:
+            rows = rows.unionAll(new_answers)
+        rows = rows.repartition(len(self._bundles), "place")
+        rows = rows.sortWithinPartitions("place", "query", "kind")
+        try:
+            written = table_of(mapped(rows, explaining_in_rounds(self._terms), MESSAGES))
+        except BaseException:
+            if new_answers is not None:
+                new_answers.unpersist()
+            raise
+        if new_answers is not None:
+            self._answers.append(new_answers)
+        return written
+
+    def _answered(self, questions: pa.Table) -> DataFrame:
+        """The answers of all slices; a question without a place goes to every task."""
+        spark, numbers = self._spark, self._numbers
+        sent = frame_of(spark, questions)
+        places = frame_of(spark, pa.table({"place": pa.array(numbers.places, pa.int32())}))
         everywhere = sent.where(sent.place == EVERY_PLACE).drop("place").crossJoin(places)
         to_one = sent.where(sent.place != EVERY_PLACE)
         rows = _frame(spark, numbers.messages()).unionAll(to_one).unionByName(everywhere)
         return mapped(rows.repartition(numbers.tasks, "place"), answering(), MESSAGES)
+
+    def forget(self) -> None:
+        """Remove the answers from the executors."""
+        for answers in self._answers:
+            answers.unpersist()
 
 
 def asking(
@@ -158,5 +199,4 @@ def asking(
 
 
 def _frame(spark: SparkSession, messages: Iterable[Message]) -> DataFrame:
-    with uncarried():
-        return spark.createDataFrame(pa.Table.from_batches([message_batch(list(messages))]))
+    return frame_of(spark, pa.Table.from_batches([message_batch(list(messages))]))

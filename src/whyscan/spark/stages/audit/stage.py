@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from whyscan.planning.plan.request import options_of
 from whyscan.reports.words import counted
 from whyscan.spark.jobs import TASKS_A_CORE, described, mapped, ran, work_frame
-from whyscan.spark.pinned_tables import pin_all
+from whyscan.spark.pinned_tables import FILES_A_SLICE, pin_all
 from whyscan.spark.sessions import cores
 from whyscan.spark.stages.audit.executor import (
     SCHEMA,
@@ -28,12 +28,12 @@ from whyscan.spark.stages.audit.executor import (
     Terms,
     explaining,
 )
+from whyscan.spark.stages.audit.phrases import queries_of
 from whyscan.spark.stages.audit.report import Audit, AuditRun
 from whyscan.spark.stages.audit.rounds import explained_in_rounds
 from whyscan.spark.stages.audit.totals import query_lines, table_totals
 from whyscan.spark.stages.workload.query import Unparsed
 from whyscan.spark.tables import NamedTable, canonical_uri
-from whyscan.tables.parts import FILES_EACH
 from whyscan.terms import PlanTerms
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class AuditOptions(Struct, frozen=True):
     full: bool = False
     assume_no_nan: bool = False
     threshold: float = THRESHOLD
-    files_each: int = FILES_EACH
+    files_each: int = FILES_A_SLICE
 
     @property
     def terms(self) -> Terms:
@@ -196,17 +196,13 @@ class _ExplainRounds:
 
     def _explained_whole(self, bundles: Sequence[Bundle], terms: Terms) -> list[QueryOutcome]:
         count = sum(len(queries) for _, queries in bundles)
-        text = f"explaining {_queries(count)} in {counted(len(bundles), 'task')}"
+        text = f"explaining {queries_of(count)} in {counted(len(bundles), 'task')}"
         self._say(text)
         frame = mapped(work_frame(self._spark, bundles), explaining(terms), SCHEMA)
         with described(self._spark, "audit", text):
             rows = ran(frame.collect)
         decoder = msgpack.Decoder(QueryOutcome)
         return [decoder.decode(bytes(row["outcome"])) for row in rows]
-
-
-def _queries(number: int) -> str:
-    return "1 query" if number == 1 else f"{number:,} queries"
 
 
 def _tables_of_queries(

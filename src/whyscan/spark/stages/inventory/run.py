@@ -21,7 +21,7 @@ from whyscan.errors import WhyscanError
 from whyscan.reports.masked_records import masked
 from whyscan.reports.words import counted
 from whyscan.spark.errors import from_text, to_text, uncarried
-from whyscan.spark.jobs import mapped
+from whyscan.spark.jobs import described, mapped
 from whyscan.spark.stage_output import TableFormat
 from whyscan.spark.stages.inventory import direct
 from whyscan.spark.stages.inventory.opening import OpenedTable, Opener, sources_of, spread
@@ -192,7 +192,12 @@ class _Run(Struct, frozen=True):
     def _put(self, opened: Sequence[OpenedTable]) -> Totals:
         """Read the tables and write their containers; return the totals of the written rows."""
         parts = sum(len(table.parts) for table in opened)
-        self.say(f"reading {counted(len(opened), 'table')} in {counted(parts, 'part')}")
+        text = f"reading {counted(len(opened), 'table')} in {counted(parts, 'part')}"
+        self.say(text)
+        with described(self.spark, "inventory", text):
+            return self._put_containers(opened)
+
+    def _put_containers(self, opened: Sequence[OpenedTable]) -> Totals:
         frame = spread(self.spark, opened)
         if self.kept.form is TableFormat.PARQUET and direct.is_local(
             self.spark, self.kept.containers
