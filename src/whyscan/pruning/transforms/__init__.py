@@ -29,6 +29,7 @@ from whyscan.pruning.transforms.transform import (
     parse_transform,
     result_type,
     supports,
+    transform_of_text,
 )
 
 __all__ = [
@@ -55,4 +56,5 @@ __all__ = [
     "supports",
     "transform",
     "transform_interval",
+    "transform_of_text",
 ]

@@ -114,6 +114,7 @@ _WIDE: dict[str, type[Bucket | Truncate]] = {"bucket": Bucket, "truncate": Trunc
 _WORD = re.compile(r"([a-z]+)(.*)", re.DOTALL)
 _WIDTH = re.compile(r"\[([0-9]{1,10})\]")
 _GREATEST_WIDTH = INT.greatest
+_SUBSTRING = re.compile(r"substring\[([0-9]{1,10}), ([0-9]{1,10})\]")
 
 
 def parse_transform(text: str) -> Transform:
@@ -125,6 +126,13 @@ def parse_transform(text: str) -> Transform:
     if word is None or word[1] not in _WIDE or word[2][:1].isalnum():
         return Unknown(text)
     return _WIDE[word[1]](_width(word[2], text))
+
+
+def transform_of_text(text: str) -> Transform:
+    """The transform whose `str` is the text. Table metadata has no name for a substring."""
+    if (substring := _SUBSTRING.fullmatch(text)) is not None:
+        return Substring(int(substring[1]) - 1, int(substring[2]))
+    return parse_transform(text)
 
 
 def _width(parameter: str, text: str) -> int:

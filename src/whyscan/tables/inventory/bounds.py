@@ -68,26 +68,25 @@ def bounds(kind: Type, ends: pa.Array) -> pa.StructArray:
 
 def _in_families(kind: Type, ends: pa.Array) -> dict[str, pa.Array]:
     match kind:
-        case BooleanType():
-            return {"boolean": ends}
-        case IntegerType() | IntervalType():
-            return {"integer": ends.cast(pa.int64())}
-        case FloatType():
-            return {"double": ends.cast(pa.float64())}
         case DecimalType():
             return _decimals(ends)
-        case DateType():
-            return {"date": ends}
-        case TimestampType(unit=TimeUnit.NANOSECOND):
-            return {"text": _times(ends, instant=kind.instant)}
-        case TimestampType():
-            return {"timestamp": ends.view(pa.int64()).view(FAMILIES["timestamp"])}
         case StringType():
             return _texts(ends)
         case UuidType():
             return _uuids(ends)
         case _:
-            return {"bytes": ends.cast(pa.binary())}
+            (family,) = families(kind)
+            return {family: _written(kind, family, ends)}
+
+
+def _written(kind: Type, family: str, ends: pa.Array) -> pa.Array:
+    match family, kind:
+        case "timestamp", _:
+            return ends.view(pa.int64()).view(FAMILIES[family])
+        case "text", TimestampType(instant=instant):
+            return _times(ends, instant=instant)
+        case _:
+            return ends.cast(FAMILIES[family])
 
 
 def _times(ends: pa.Array, *, instant: bool) -> pa.Array:

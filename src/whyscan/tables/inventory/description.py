@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from whyscan.errors import TableError
-from whyscan.pruning.transforms import Bucket, Substring, parse_transform
+from whyscan.pruning.transforms import Bucket, Substring, transform_of_text
 from whyscan.tables.snapshot import Recording, SpecLine
 from whyscan.tree.nodes import columns_within
 from whyscan.tree.types import (
@@ -42,7 +42,6 @@ from whyscan.tree.types import (
 )
 
 if TYPE_CHECKING:
-    from whyscan.pruning.transforms import Transform
     from whyscan.tables.snapshot import Snapshot, Spec
     from whyscan.tree.types import Type
 
@@ -55,7 +54,6 @@ _NAMED: tuple[Type, ...] = (
     *(TimestampType(instant, TimeUnit.NANOSECOND) for instant in (True, False)),
 )
 _TYPES: dict[str, Type] = {str(kind): kind for kind in _NAMED}
-_SUBSTRING = re.compile(r"substring\[(\d+), (\d+)\]")
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
 
 
@@ -82,16 +80,9 @@ class DescribedField(Struct, frozen=True, omit_defaults=True):
         return Field(self.name, StructType(tuple(m.field() for m in self.members)), self.id)
 
 
-def _transform(text: str) -> Transform:
-    """The transform that a text stands for; it is the text of `str(transform)`."""
-    if (matched := _SUBSTRING.fullmatch(text)) is not None:
-        return Substring(int(matched[1]) - 1, int(matched[2]))
-    return parse_transform(text)
-
-
 def without_preimage(source: str) -> Bucket | Substring | None:
     """The transform that a line of a container comes from; None if it is another source."""
-    transform = _transform(source)
+    transform = transform_of_text(source)
     return transform if isinstance(transform, Bucket | Substring) else None
 
 
@@ -147,7 +138,7 @@ class TableDescription(Struct, frozen=True):
 
     def partition_specs(self) -> tuple[Spec, ...]:
         return tuple(
-            {line.source: tuple(map(_transform, line.transforms)) for line in spec}
+            {line.source: tuple(map(transform_of_text, line.transforms)) for line in spec}
             for spec in self.specs
         )
 
