@@ -204,7 +204,8 @@ def _tested_for_null(expression: Expression) -> Column | None:
 
 def _comparison(expression: Comparison, batch: ContainerBatch) -> Truth:
     left = interval_of(expression.left, batch)
-    if _are_the_same(expression.left, expression.right):
+    are_the_same = _are_the_same(expression.left, expression.right)
+    if are_the_same:
         right = left
         compared = compare_with_itself(expression.operator, left)
     else:
@@ -215,8 +216,11 @@ def _comparison(expression: Comparison, batch: ContainerBatch) -> Truth:
         return with_unordered_nan(
             expression.operator, compared, left, right, never_greatest=never_greatest
         )
-    if right is left:
-        return compared
+    return compared if are_the_same else _in_buckets(compared, expression, batch)
+
+
+def _in_buckets(compared: Truth, expression: Comparison, batch: ContainerBatch) -> Truth:
+    """The truth of a comparison, where an equality is TRUE only within a container's buckets."""
     if expression.operator in (Comparator.EQUAL, Comparator.NULL_SAFE_EQUAL):
         return _hashed(compared, expression, batch)
     if expression.operator is Comparator.NOT_EQUAL:
