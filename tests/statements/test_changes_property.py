@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import whyscan
 from oracle.dice import Dice
+from statements.generated.answers import check_answer
 from statements.generated.changes import Changes
 from statements.generated.queries import Queries
 from statements.generated.values import NAMES
@@ -62,6 +63,8 @@ def test_a_change_with_only_the_kept_files_in_sight_does_the_same(worlds, resolv
     scan = target_of(report)
     kept = [file.path for file in scan.plan]
     read = {name: kept_of(report, name) for name in sources}
+    for read_scan in report.scans:
+        check_answer(world, read_scan, {"target": target, **sources}[read_scan.name])
     changed_rows = changed(world, sql, target, kept, read, sources)
     assert changed_rows + others(world, target, kept) == expected, f"{sql}\n{report}"
     fates(world, target, scan, expected, sql)

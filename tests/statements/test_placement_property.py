@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import whyscan
 from oracle.dice import Dice
+from statements.generated.answers import aggregates, check_answer
 from statements.generated.queries import Queries
 from statements.generated.worlds import TABLES, World, make
 
@@ -171,6 +172,15 @@ def test_a_query_on_the_files_that_its_scans_keep_gives_the_same_rows(
         reject()
 
 
+@given(st.data(), st.integers(0, WORLDS - 1))
+@settings(suppress_health_check=list(HealthCheck), max_examples=max(60, EXAMPLES))
+def test_what_metadata_answers_is_what_the_rows_give(worlds, data, number):
+    queries = Queries(Dice(data.draw), TABLES)
+    sql = aggregates(queries)
+    names = {f"t{at}": table for at, table in enumerate(queries.occurrences, 1)}
+    kept_files(worlds(number), sql, names, resolve=False)
+
+
 def check(world: World, sql: str, names: dict[str, int], resolve: bool) -> None:
     expected = world.answer(sql, {name: (table, None) for name, table in names.items()})
     kept = kept_files(world, sql, names, resolve)
@@ -189,6 +199,7 @@ def kept_files(world: World, sql: str, names: dict[str, int], resolve: bool) -> 
     )
     kept: dict[str, set[str]] = defaultdict(set)
     for scan in report.scans:
+        check_answer(world, scan, names[scan.name])
         kept[scan.name].update(file.path for file in scan.plan)
     answered = {scan.name for scan in report.scans if scan.answer is not None}
     return {name: None if name in answered else sorted(kept[name]) for name in names}
