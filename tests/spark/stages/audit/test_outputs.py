@@ -7,6 +7,7 @@ import gzip
 import json
 import re
 
+import duckdb
 import pytest
 
 from support.commands import whyscan
@@ -24,11 +25,12 @@ SELECT id FROM gone WHERE id = 4714,1
 
 @pytest.fixture(scope="module")
 def made(spark, lake, tmp_path_factory):
-    """The page, the metrics and the lineage of one run."""
+    """The page, the metrics, the lineage and the tables of one run."""
     folder = tmp_path_factory.mktemp("outputs")
     (folder / "log.csv").write_text(LOG, "utf-8")
     tables = [f"--table={name}={uri}" for name, uri in lake.items()]
     more = ("--format=html", "--output=a.html", "--metrics=m.txt", "--lineage=l.jsonl")
+    more = (*more, f"--results={folder}/results")
     run = whyscan("audit", "--workload=log.csv", *tables, *more, cwd=folder)
     assert (run.code, run.out, run.err) == (0, "", "")
     return folder
@@ -61,3 +63,21 @@ def test_metrics_and_lineage_agree_and_hold_no_literal(made):
     assert [int(number) for number in files] == [2 * one["resultDataFiles"] for one in reports]
     assert all(one["scannedDataManifests"] <= one["totalDataManifests"] for one in reports)
     assert not re.search(r"471[1-4]|'FR'|2024-01-09", metrics + lineage)
+
+
+def test_the_tables_of_a_run_join_by_their_digests_and_hold_no_literal(made):
+    read = {
+        name: duckdb.sql(f"FROM '{made}/results/{name}/*/*.parquet'").arrow().read_all().to_pylist()
+        for name in ("queries", "scans", "findings")
+    }
+
+    assert sorted(row["times"] for row in read["queries"]) == [2, 3, 9]
+    by_digest = {row["digest"]: row for row in read["queries"]}
+    wasted = dict.fromkeys(by_digest, 0)
+    for row in read["scans"]:
+        wasted[row["digest"]] += row["wasted"]
+    assert wasted == {digest: row["wasted"] for digest, row in by_digest.items()}
+    codes = {(row["table"], row["code"], row["times"]) for row in read["findings"]}
+    assert ("sales", "FUNCTION_ON_PARTITION", 9) in codes
+    assert all(row["digest"] in by_digest for row in read["findings"])
+    assert not re.search(r"471[1-4]|'FR'|2024-01-09", str(read))
