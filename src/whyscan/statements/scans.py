@@ -19,6 +19,7 @@ from whyscan.statements.changes.merge import merge
 from whyscan.statements.changes.queries import DynamicPartitions, TargetFiles, change_of
 from whyscan.statements.changes.targets import QUERY_ROWS, merged_target, with_partition_facts
 from whyscan.statements.placement.placement import Placement
+from whyscan.statements.placement.row_facts import RowFacts
 from whyscan.statements.planners import IN_PROCESS_PLANNER
 from whyscan.statements.roles import Origin
 from whyscan.statements.sql.blocks import Builder
@@ -134,15 +135,16 @@ def placed_scans(
     `supplied` gives the facts that joins supply about a column. `values` are the facts that
     comparisons with subqueries become, by the identity of the condition.
     """
-    placement = Placement(statement.clock.zone, supplied, values)
-    leaves = placement.run(statement.query)
+    zone, row_facts = statement.clock.zone, RowFacts(supplied, values)
+    leaves = Placement(zone, row_facts).run(statement.query)
     if statement.target_query is not None:
-        target_scans = Placement(statement.clock.zone, supplied, values).run(statement.target_query)
+        placement = Placement(zone, RowFacts(supplied, values))
+        target_scans = placement.run(statement.target_query)
         dynamic = statement.change.dynamic
         if dynamic is not None:
-            row_facts = placement.output_facts(statement.query, QUERY_ROWS)
+            written = row_facts.of_query(statement.query, QUERY_ROWS)
             target_scans = [
-                with_partition_facts(leaf, statement.query, row_facts, dynamic)
+                with_partition_facts(leaf, statement.query, written, dynamic)
                 for leaf in target_scans
             ]
         leaves = merged_target([*leaves, *target_scans])

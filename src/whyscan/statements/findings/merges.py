@@ -22,6 +22,7 @@ from whyscan.statements.findings.merge_join import (
 )
 from whyscan.statements.placement.facts import Fact
 from whyscan.statements.placement.placement import Placement
+from whyscan.statements.placement.row_facts import RowFacts
 from whyscan.statements.sql.relations import Select, Source
 from whyscan.tree.nodes import Column, Comparator, Comparison, columns_of
 from whyscan.tree.rewrite import substituted
@@ -221,7 +222,7 @@ def _by_source(merge: Merge) -> Iterator[Finding]:
 def _reach(merge: Merge) -> tuple[Expression | None, bool]:
     """A condition on the target rows that can match, and whether it must be added to ON."""
     statement = merge.context.statement
-    leaves = Placement(statement.clock.zone, lambda _: ()).run(statement.query)
+    leaves = Placement(statement.clock.zone, RowFacts(lambda _: ())).run(statement.query)
     facts = next(leaf.facts for leaf in leaves if leaf.source.key == merge.key)
     if facts:
         return all_of([fact.expression for fact in facts]), False

@@ -1,3 +1,3 @@
 """Decides which condition filters which scan."""
 
-__all__ = ["facts", "placement"]
+__all__ = ["facts", "placement", "row_facts"]

@@ -1,7 +1,7 @@
 """Places each filter: facts go up through a query, and come down to its scans.
 
-`up` collects what is TRUE of every row that a source returns. `down` brings to the scans what is
-TRUE of every row that matters to the statement, by these rules:
+`RowFacts` collects what is TRUE of every row that a source returns. `down` brings to the scans what
+is TRUE of every row that matters to the statement, by these rules:
 
 | join  | left side gets                | right side gets                              |
 |-------|-------------------------------|----------------------------------------------|
@@ -25,22 +25,18 @@ from msgspec import Struct, field
 
 from whyscan.statements.placement.facts import (
     Fact,
-    common_parts,
-    fact_of,
     facts_about,
     rejects_null,
-    spread,
 )
 from whyscan.statements.placement.passing import (
     both_sides,
     by_position,
-    constants,
     inward,
     one_per_group,
-    outward,
     paths,
     through_windows,
 )
+from whyscan.statements.placement.row_facts import RowFacts, unique
 from whyscan.statements.records import Stayed
 from whyscan.statements.roles import Origin
 from whyscan.statements.sql.relations import (
@@ -54,14 +50,12 @@ from whyscan.statements.sql.relations import (
     sources,
 )
 from whyscan.statements.sql.table_names import Base
-from whyscan.tree.nodes import Column
-from whyscan.tree.rewrite import substituted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from whyscan.statements.sql.relations import Condition, Join, Query, Tree
-    from whyscan.tree.nodes import Expression, Path
+    from whyscan.tree.nodes import Expression
     from whyscan.tree.zones import Zone
 
 
@@ -76,23 +70,13 @@ class PlacedScan(Struct, frozen=True, eq=False):
 
 
 class Placement(Struct):
-    """One pass over a statement. `leaves` are its scans in the order in which they are reached.
-
-    `values` are the facts that comparisons with subqueries become when the value of the subquery is
-    bounded, by the id of the condition.
-    """
+    """One pass over a statement. `leaves` are its scans in the order in which they are reached."""
 
     zone: Zone
-    supplied: Callable[[Column], Sequence[Fact]]
-    values: Mapping[int, Fact] = field(default_factory=dict)
+    rows: RowFacts
     leaves: dict[str, tuple[Source, tuple[Fact, ...]]] = field(default_factory=dict)
     reads: dict[str, set[str]] = field(default_factory=dict)
     above: dict[str, list[Stayed]] = field(default_factory=dict)
-    _source_facts: dict[str, list[Fact]] = field(default_factory=dict)
-    _condition_facts: dict[int, tuple[Fact, ...]] = field(default_factory=dict)
-    _spread_facts: dict[tuple[int, ...], tuple[Sequence[Fact], list[Fact]]] = field(
-        default_factory=dict
-    )
 
     def run(self, query: Query) -> list[PlacedScan]:
         """Place every filter of a query; returns its scans."""
@@ -108,89 +92,6 @@ class Placement(Struct):
             for key, (source, facts) in self.leaves.items()
             if isinstance(source.relation, Base)
         ]
-
-    # Up: what is TRUE of every row of a query.
-
-    def up(self, tree: Tree) -> list[Fact]:
-        """What is TRUE of every row of a FROM clause."""
-        if isinstance(tree, Source):
-            return self._of_source(tree)
-        match tree.kind:
-            case Kind.INNER:
-                return [*self.up(tree.left), *self.up(tree.right), *self._facts(tree.on)]
-            case Kind.LEFT | Kind.SEMI | Kind.ANTI | Kind.NOT_IN:
-                return self.up(tree.left)
-            case Kind.RIGHT:
-                return self.up(tree.right)
-            case _:
-                return []
-
-    def inside(self, select: Select) -> list[Fact]:
-        """What is TRUE of every row of a block after WHERE, before it groups."""
-        below = [] if select.tree is None else self.up(select.tree)
-        return [*below, *self._facts(select.where)]
-
-    def _facts(self, conditions: Sequence[Condition]) -> list[Fact]:
-        """The facts of conditions, with the parts that all branches of an OR share."""
-        for condition in conditions:
-            if id(condition) not in self._condition_facts:
-                condition_fact = self.values.get(id(condition)) or fact_of(condition)
-                self._condition_facts[id(condition)] = (
-                    ()
-                    if condition_fact is None
-                    else (condition_fact, *common_parts(condition_fact))
-                )
-        return [
-            condition_fact
-            for condition in conditions
-            for condition_fact in self._condition_facts[id(condition)]
-        ]
-
-    def _of_source(self, source: Source) -> list[Fact]:
-        if not isinstance(source.relation, Select | Combined):
-            return []
-        if source.key not in self._source_facts:
-            self._source_facts[source.key] = self.output_facts(source.relation, source.key)
-        return self._source_facts[source.key]
-
-    def output_facts(self, query: Query, key: str) -> list[Fact]:
-        """What is TRUE of the rows of a query, in terms of its output columns under `key`."""
-        if isinstance(query, Combined):
-            if query.operator not in {"intersect", "except"}:
-                return []
-            left = self.output_facts(query.left, key)
-            return left if query.operator == "except" else [*left, *self._renamed(query, key)]
-        output_columns: dict[Path, Column] = {}
-        for output in query.outputs:
-            grouped = query.groups is None or output.expression in query.groups
-            if isinstance(output.expression, Column) and grouped:
-                output_columns.setdefault(
-                    output.expression.path, Column((key, output.name), output.expression.type)
-                )
-        inside = self._spread(self.inside(query))
-        outer_facts = (outward(inner_fact, output_columns) for inner_fact in inside)
-        return [*(f for f in outer_facts if f is not None), *constants(query, key)]
-
-    def _renamed(self, query: Combined, key: str) -> list[Fact]:
-        """The facts of the right side, with the column names of the left side."""
-        names = {
-            right.name: left.name
-            for left, right in zip(query.left.outputs, query.right.outputs, strict=True)
-        }
-
-        def change(column: Column) -> Column:
-            return Column((key, names[column.path[1]], *column.path[2:]), column.type)
-
-        renamed = []
-        for right_fact in self.output_facts(query.right, key):
-            expression = substituted(right_fact.expression, change)
-            if expression is not None:
-                renamed.append(
-                    Fact(expression, right_fact.written, None, Origin.SPREAD, right_fact.via)
-                )
-        return renamed
-
-    # Down: what is TRUE of every row that matters.
 
     def query(
         self,
@@ -224,7 +125,7 @@ class Placement(Struct):
         """
         passing = [
             *(fact for fact in outer_facts if query.barrier is None),
-            *self.output_facts(query, key),
+            *self.rows.of_query(query, key),
         ]
         if query.barrier is not None:
             self._stay(query, key, outer_facts, query.barrier)
@@ -255,9 +156,9 @@ class Placement(Struct):
         passing += self._from_above(select)
         self._read(select, needed)
         if select.tree is None:
-            facts = [*around, *self._facts(select.where), *passing]
+            facts = [*around, *self.rows.of_conditions(select.where), *passing]
         else:
-            facts = [*around, *self.inside(select), *passing]
+            facts = [*around, *self.rows.inside(select), *passing]
             self.down(select.tree, facts)
             self._report(select, passing)
         for nested in select.nested:
@@ -265,10 +166,14 @@ class Placement(Struct):
 
     def _from_above(self, select: Select) -> list[Fact]:
         """The conditions of HAVING and QUALIFY that hold for whole groups and whole partitions."""
-        having = [f for f in self._facts(select.having) if one_per_group(f.expression, select)]
+        having = [
+            f for f in self.rows.of_conditions(select.having) if one_per_group(f.expression, select)
+        ]
         if select.groups is not None:
             return having
-        return having + [f for f in self._facts(select.qualify) if through_windows(f, select)]
+        return having + [
+            f for f in self.rows.of_conditions(select.qualify) if through_windows(f, select)
+        ]
 
     def down(self, tree: Tree, facts: Sequence[Fact]) -> None:
         """Bring facts to the sources whose columns they name."""
@@ -277,10 +182,17 @@ class Placement(Struct):
             return
         left, right = keys(tree.left), keys(tree.right)
         kind = self._strongest(tree.kind, left, right, facts)
-        on = self._facts(tree.on)
+        on = self.rows.of_conditions(tree.on)
         match kind:
             case Kind.INNER:
-                both = _unique([*facts, *on, *self.up(tree.left), *self.up(tree.right)])
+                both = unique(
+                    [
+                        *facts,
+                        *on,
+                        *self.rows.of_tree(tree.left),
+                        *self.rows.of_tree(tree.right),
+                    ]
+                )
                 self.down(tree.left, both)
                 self.down(tree.right, both)
             case Kind.LEFT:
@@ -291,11 +203,11 @@ class Placement(Struct):
                 self.down(tree.right, facts)
             case Kind.SEMI:
                 inner = self._inside_exists(tree)
-                self.down(tree.left, [*facts, *on, *inner, *self.up(tree.right)])
-                self.down(tree.right, [*facts, *on, *self.up(tree.left)])
+                self.down(tree.left, [*facts, *on, *inner, *self.rows.of_tree(tree.right)])
+                self.down(tree.right, [*facts, *on, *self.rows.of_tree(tree.left)])
             case Kind.ANTI | Kind.NOT_IN:
                 self.down(tree.left, facts)
-                self.down(tree.right, [*facts, *on, *self.up(tree.left)])
+                self.down(tree.right, [*facts, *on, *self.rows.of_tree(tree.left)])
             case Kind.FULL:
                 free = [fact for fact in facts if not fact.keys & (left | right)]
                 lefts, rights = both_sides(facts, tree)
@@ -314,7 +226,7 @@ class Placement(Struct):
         They decide about rows of the kept side, and a row of the filled side matters only with such
         a row.
         """
-        return [*(fact for fact in facts if not fact.keys & filled), *self.up(kept)]
+        return [*(fact for fact in facts if not fact.keys & filled), *self.rows.of_tree(kept)]
 
     def _inside_exists(self, join: Join) -> list[Fact]:
         """The conditions inside an EXISTS; none where its query always returns a row."""
@@ -322,7 +234,7 @@ class Placement(Struct):
         if not join.exists or not isinstance(query, Select):
             return []
         always = query.groups is not None and not query.groups
-        return [] if always else self.inside(query)
+        return [] if always else self.rows.inside(query)
 
     def _strongest(
         self, kind: Kind, left: frozenset[str], right: frozenset[str], facts: Sequence[Fact]
@@ -330,7 +242,7 @@ class Placement(Struct):
         """The kind of join that remains when the facts reject rows filled with NULLs."""
         if kind not in {Kind.LEFT, Kind.RIGHT, Kind.FULL}:
             return kind
-        facts = self._spread(facts)
+        facts = self.rows.spread(facts)
         if kind in {Kind.LEFT, Kind.FULL} and self._rejected(facts, right):
             kind = Kind.INNER if kind is Kind.LEFT else Kind.RIGHT
         if kind in {Kind.RIGHT, Kind.FULL} and self._rejected(facts, left):
@@ -340,18 +252,10 @@ class Placement(Struct):
     def _rejected(self, facts: Sequence[Fact], keys: frozenset[str]) -> bool:
         return any(rejects_null(fact, keys, self.zone) for fact in facts)
 
-    def _spread(self, facts: Sequence[Fact]) -> list[Fact]:
-        """What follows from facts; cached, because both sides of a join and its scans need it."""
-        identity = tuple(map(id, facts))
-        if identity not in self._spread_facts:
-            # The facts are kept with the result, so that no new fact gets the id of an old one.
-            self._spread_facts[identity] = (facts, spread(_unique(facts), self.supplied))
-        return self._spread_facts[identity][1]
-
     def _leaf(self, source: Source, facts: Sequence[Fact]) -> None:
         """Make facts the filters of a table, or pass them into a derived table."""
         source_facts = (
-            [] if source.barrier else _distinct(facts_about(self._spread(facts), source.key))
+            [] if source.barrier else _distinct(facts_about(self.rows.spread(facts), source.key))
         )
         if isinstance(source.relation, Base):
             self.leaves[source.key] = (source, tuple(source_facts))
@@ -429,11 +333,6 @@ def _not_placed(stayed: Iterable[Stayed], facts: Sequence[Fact]) -> tuple[Stayed
     """The conditions that stay above a scan, without those that filter it further down."""
     placed = {fact.written for fact in facts if fact.via is None}
     return tuple(s for s in dict.fromkeys(stayed) if s.sql not in placed)
-
-
-def _unique(facts: Sequence[Fact]) -> list[Fact]:
-    """Each fact once: a join and the joins above it collect the same facts."""
-    return list({id(fact.expression): fact for fact in facts}.values())
 
 
 def _distinct(facts: Iterable[Fact]) -> list[Fact]:
