@@ -1,13 +1,16 @@
 """A disk that is full: one clear line, nothing half written, and the next run goes on."""
 
 import subprocess
+from contextlib import suppress
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from whyscan.errors import WhyscanError
+from whyscan.spark import audit
 from whyscan.spark.stages.inventory.run import write_inventory
+from whyscan.spark.stages.workload.query import Query, Workload
 
 pytestmark = pytest.mark.spark
 
@@ -56,3 +59,21 @@ def test_a_full_disk_ends_the_inventory_and_a_freed_one_lets_it_go_on(
     written = spark.read.format(form).load(again.containers_at)
     assert written.where("level = 'file'").count() == 6
     assert written.select("path", "table").distinct().count() == written.count()
+
+
+def test_a_full_disk_leaves_a_history_as_it_was(spark, small_disk, lake):
+    place = str(small_disk / "history")
+    workload = Workload((Query("SELECT * FROM users WHERE id = 3", "spark"),))
+    first = audit(spark, workload, lake, history=place)
+    ballast = small_disk / "ballast"
+    with suppress(OSError):
+        ballast.write_bytes(bytes(SIZE))
+
+    with pytest.raises(WhyscanError) as error:
+        audit(spark, workload, lake, history=place)
+    ballast.unlink()
+
+    assert "\n" not in error.value.message
+    assert "space" in error.value.message.lower()
+    rows = spark.read.parquet(place).select("run").collect()
+    assert [row["run"] for row in rows] == [first.run.id]

@@ -11,7 +11,9 @@ import pytest
 from pyarrow.csv import write_csv
 
 from whyscan.spark.stages.workload import read_workload
+from whyscan.spark.stages.workload.logs import find_logs
 from whyscan.spark.stages.workload.query import Query, Unparsed
+from whyscan.spark.stages.workload.reading import read_log
 
 NINE = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
@@ -235,6 +237,22 @@ def test_lines_of_json_are_rows_and_a_cut_last_line_is_listed(tmp_path):
     (query,) = workload.queries
     assert (query.times, query.bytes_read) == (2, 6)
     assert workload.unparsed == (Unparsed("log.jsonl:3", "", "it is no whole object of JSON"),)
+
+
+def test_a_log_that_grows_after_it_was_listed_has_its_whole_lines_and_the_cut_one_is_listed(
+    tmp_path,
+):
+    log = tmp_path / "log.jsonl"
+    line = json.dumps({"query": "SELECT a FROM t"}) + "\n"
+    log.write_text(line)
+    (listed,) = find_logs(str(log))
+    with log.open("a") as file:
+        file.write(line * 2 + line[:20])
+
+    *queries, cut = read_log(listed, "spark")
+
+    assert [query.text for query in queries] == ["SELECT a FROM t"] * 3
+    assert cut == Unparsed("log.jsonl:4", "", "it is no whole object of JSON")
 
 
 def test_an_array_of_json_is_rows_too(tmp_path):

@@ -122,7 +122,8 @@ def append(spark: SparkSession, audit: Audit, where: str, form: str) -> None:
     rows = summaries(audit)
     if rows.num_rows:
         with uncarried():
-            frame = frame_of(spark, rows)
+            # One file: if two runs write at once, each is in the history as a whole or not at all.
+            frame = frame_of(spark, rows).coalesce(1)
         stage_output.append(frame, where, form)
 
 
