@@ -75,12 +75,12 @@ def connection(purpose: Purpose = Purpose.FILES) -> Iterator[duckdb.DuckDBPyConn
     process = os.getpid()
     database = _take(process, purpose)
     try:
-        # The last user may have raised the limit.
+        # The last user may have raised the limit, or have read with one thread.
         limit = budget.limit()
         database.execute(f"SET memory_limit = '{min(LITTLE, limit)}B'")
-        if limit < LITTLE:
-            # Each thread that reads JSON takes a buffer, whatever the size of the file.
-            database.execute("SET threads = 1")
+        # Each thread that reads JSON takes a buffer, whatever the size of the file.
+        has_one = limit < LITTLE or purpose is Purpose.VALUES
+        database.execute("SET threads = 1" if has_one else "RESET threads")
         yield database
     except BaseException:
         database.close()

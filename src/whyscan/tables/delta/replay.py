@@ -71,11 +71,7 @@ def live_files(reader: ActionReader, sources: Sequence[ActionSource], request: R
         if commits or any(source.is_json for source in listed):
             sql += f" ORDER BY {_ORDER}"
         log_bytes = sum(file.size for source in sources for file in source.files)
-        files = query.to_arrow(reader.connection, sql, log_bytes)
-        if any(source.by_lines for source in sources):
-            # The connection may be used for other logs.
-            reader.connection.execute("RESET threads")
-        return _checked(files)
+        return _checked(query.to_arrow(reader.connection, sql, log_bytes))
     except query.failures() as error:
         raise reader.failure(sources, error) from error
 
