@@ -17,8 +17,9 @@ from spark.planning.plans_in_parts import (
     predicates,
     zoo,
 )
-from whyscan.errors import StorageError, UsageError, WhyscanError
+from whyscan.errors import StorageError, TableError, UsageError, WhyscanError
 from whyscan.spark.stages.inventory.reading import InventoryDepth, rows
+from whyscan.table import Table
 from whyscan.tables import open_snapshot
 from whyscan.tables.inventory.container_rows import ContainerFile, ContainerFiles
 from whyscan.tables.inventory.description import description_from, description_of
@@ -149,3 +150,44 @@ def test_an_inventory_answers_for_the_version_that_it_has(tmp_path, number, mess
 def test_a_place_that_has_no_client_is_named_as_such():
     with pytest.raises(StorageError, match="no client for hdfs"):
         open_inventory("hdfs://nn/inventory", {})
+
+
+NESTED = '{"name": "s", "type": "struct", "members": ['
+DESCRIPTION = (
+    '{"uri": "u", "format": "delta", "version": 1, "notes": [], "footers_describe_files": false, '
+    '"fields": [%s], "partition_sources": [], "specs": [], "numbered_specs": [], "recordings": []}'
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(None, id="missing"),
+        pytest.param("null", id="no object"),
+        pytest.param(DESCRIPTION[:90], id="cut"),
+        pytest.param(DESCRIPTION % '{"name": 1, "type": "int"}', id="a name that is a number"),
+        pytest.param(DESCRIPTION % (NESTED * 480 + "]}" * 480), id="structs in structs"),
+        pytest.param(DESCRIPTION % (NESTED * 9_999 + "]}" * 9_999), id="very many of them"),
+    ],
+)
+def test_a_damaged_description_is_refused_in_one_line(text):
+    with pytest.raises(TableError, match="does not describe its tables"):
+        description_from(text)
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a.b", " ", "\x1b[31m", "é`"])
+def test_a_column_of_any_name_is_pruned_by_as_in_the_table(tmp_path, name):
+    table = tmp_path / "table"
+    for values in ([1, 2], [8, 9]):
+        write_deltalake(table, pa.table({name.replace("\0", "NUL"): values}), mode="append")
+    for commit in (table / "_delta_log").glob("*.json"):
+        # Arrow's names end at a NUL. Schema and statistics are JSON texts in JSON.
+        commit.write_text(commit.read_text().replace("NUL", r"\\u0000"))
+    snapshot = open_snapshot([str(table)], {}, {})
+    predicate = f"`{name.replace('`', '``')}` > 5"
+
+    opened = inventoried(snapshot, tmp_path, InventoryDepth.FILES)
+    kept = [
+        Table(each).plan(predicate, depth="files").summary.files_kept for each in (snapshot, opened)
+    ]
+    assert kept == [1, 1]

@@ -114,7 +114,7 @@ _WIDE: dict[str, type[Bucket | Truncate]] = {"bucket": Bucket, "truncate": Trunc
 _WORD = re.compile(r"([a-z]+)(.*)", re.DOTALL)
 _WIDTH = re.compile(r"\[([0-9]{1,10})\]")
 _GREATEST_WIDTH = INT.greatest
-_SUBSTRING = re.compile(r"substring\[([0-9]{1,10}), ([0-9]{1,10})\]")
+_SUBSTRING = re.compile(r"substring\[([1-9][0-9]{0,9}), ([1-9][0-9]{0,9})\]")
 
 
 def parse_transform(text: str) -> Transform:

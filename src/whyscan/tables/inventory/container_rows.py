@@ -189,14 +189,18 @@ class LevelRows(Struct, frozen=True, dict=True):
     def _at(self) -> Mapping[tuple[str, str], Positions]:
         if not self.lines.num_rows:
             return {}
+        # A source has no NUL; the name of a column may have any character.
         keys = pc.binary_join_element_wise(
-            self.lines.column("name"), self.lines.column("source"), "\0"
+            self.lines.column("source"), self.lines.column("name"), "\0", null_handling="replace"
         ).dictionary_encode()
         codes = keys.indices.to_numpy()
         order = np.argsort(codes, kind="stable")
         starts = np.searchsorted(codes[order], np.arange(len(keys.dictionary) + 1))
-        names = [tuple(key.split("\0")) for key in keys.dictionary.to_pylist()]
-        return {(n, s): order[starts[at] : starts[at + 1]] for at, (n, s) in enumerate(names)}
+        names = [key.partition("\0") for key in keys.dictionary.to_pylist()]
+        return {
+            (name, source): order[starts[at] : starts[at + 1]]
+            for at, (source, _, name) in enumerate(names)
+        }
 
     def statistics(self, column: Column) -> Interval | None:
         """What statistics say of a column; None if no container has a line about it."""

@@ -187,11 +187,13 @@ def description_of(snapshot: Snapshot) -> TableDescription:
 
 
 def description_from(text: str | None) -> TableDescription:
-    """The description in a row of an inventory."""
+    """The description in a row of an inventory. Its columns are read once, however nested."""
     try:
-        return msgspec.json.decode(text or "", type=TableDescription)
-    except msgspec.DecodeError as error:
+        description = msgspec.json.decode(text or "", type=TableDescription)
+        description.schema()
+    except (msgspec.DecodeError, RecursionError) as error:
         raise TableError(
             f"the inventory does not describe its tables: {error}",
             hint="write it again: whyscan inventory TABLE... -o PLACE",
         ) from error
+    return description
