@@ -10,7 +10,9 @@ import pytest
 from msgspec import Struct
 from msgspec.structs import replace
 
+from support.memory_table import DataFile, MemoryTable
 from support.schemas import valid, validator
+from support.statement_reports import scan
 from whyscan.cli.schema import DOCUMENTS
 from whyscan.errors import TableError
 from whyscan.fields import Record, TextKind
@@ -31,10 +33,12 @@ from whyscan.spark.stages.verify.result import (
     Wrong,
 )
 from whyscan.spark.stages.workload.query import Unparsed
+from whyscan.tree.types import INT, STRING
 
 NOW = datetime(2024, 1, 1, tzinfo=UTC)
 SECRETS = ("Zanzibar", "771177")
 PREDICATE = "city = 'Zanzibar' AND n > 771177"
+CITIES = MemoryTable({"city": STRING, "n": INT}, [DataFile("a.parquet", {}, [])], uri="lake/t")
 
 
 def record_of(name):
@@ -126,7 +130,7 @@ AUDIT = Audit(
             first=NOW,
             days={"2024-01-01": 1},
             tables=(
-                AuditedScan("t", "t", "lake/t", "delta", predicate=PREDICATE, answer="771177"),
+                AuditedScan(replace(scan(CITIES, PREDICATE, "t"), plan=None, answer="771177")),
             ),
             notes=("n > 771177 is opaque",),
             error="t: city = 'Zanzibar' cannot be read",

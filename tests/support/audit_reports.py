@@ -7,8 +7,8 @@ from datetime import UTC, date, datetime, timedelta
 from msgspec.structs import replace
 
 from support.lakes import delta_users, users
+from support.memory_table import DataFile, MemoryTable, RowGroup
 from support.statement_reports import orders, scan
-from whyscan.planning.plan.scan_plan import LevelTotal, ScanPlanSummary
 from whyscan.reports.findings import Code, Finding, Severity
 from whyscan.reports.findings.finding import Effect
 from whyscan.spark.stages.audit.report import (
@@ -20,8 +20,10 @@ from whyscan.spark.stages.audit.report import (
     Drift,
     QueryLine,
     TableTotal,
+    UnreadTable,
 )
 from whyscan.spark.stages.workload.query import Unparsed, shape_of
+from whyscan.tree.types import INT, STRING
 
 AT = datetime(2026, 3, 9, 8, 30, tzinfo=UTC)
 RUN = AuditRun("20260309T083000Z-00c0ffee", AT, 12.5, "UTC", "auto", 0.1, ("a note of the run",))
@@ -30,27 +32,27 @@ KB = 1000
 
 def line_of(report, **changes) -> AuditedScan:
     """A scan's report as the line of an audit."""
-    scan_report = report.report
     kept = report.reading.bytes_kept
-    line = AuditedScan(
-        name=report.name,
-        alias=report.alias,
-        uri=scan_report.table.uri,
-        format="delta",
-        version=scan_report.table.version,
-        columns=report.columns,
-        predicate=scan_report.question.predicate,
-        levels=scan_report.levels,
-        conjuncts=scan_report.conjuncts,
-        findings=scan_report.findings,
-        summary=report.plan.summary,
-        unchecked=scan_report.unchecked,
-        work=scan_report.conjuncts[0] if scan_report.conjuncts else None,
-        bytes_kept=kept,
-        bytes_read=kept,
-        bytes_needed=kept,
-    )
+    line = AuditedScan(replace(report, plan=None), bytes_read=kept, bytes_needed=kept)
     return replace(line, **changes)
+
+
+def altered(table: AuditedScan, **changes) -> AuditedScan:
+    """A scan with changed fields: of the audit, of the scan, of its report, its table or files."""
+
+    def changed(record):
+        fields = [name for name in record.__struct_fields__ if name in changes]
+        return replace(record, **{name: changes.pop(name) for name in fields})
+
+    own, of_scan, report = changed(table), changed(table.scan), changed(table.scan.report)
+    files = changed(report.files_level)
+    report = replace(
+        report,
+        table=changed(report.table),
+        levels=tuple(files if level.level == "files" else level for level in report.levels),
+    )
+    assert not changes, changes
+    return replace(own, scan=replace(of_scan, report=report))
 
 
 def wasteful_scan() -> AuditedScan:
@@ -64,12 +66,12 @@ def wasteful_scan() -> AuditedScan:
         rewrite=rewrite,
         effect=Effect("files", 24, 2, 120 * KB, 10 * KB),
     )
-    return line_of(
-        scan(orders(), "amount > 99", "orders", "o"),
+    return altered(
+        line_of(scan(orders(), "amount > 99", "orders", "o")),
+        findings=(finding,),
         bytes_read=120 * KB,
         bytes_needed=10 * KB,
-        findings=(finding,),
-        rewrite=rewrite,
+        write_instead=rewrite,
         actual=Actual(30, 720, 3_600 * KB, 36_000, None),
     )
 
@@ -126,18 +128,24 @@ def joined(**changes) -> QueryLine:
 def iceberg() -> QueryLine:
     """A table of manifests, by its numbers alone."""
     sql = "SELECT id FROM events WHERE id = 4711 AND who = 'Ada Lovelace'"
-    levels = (LevelTotal("manifests", 10, 3), LevelTotal("files", 200, 6))
-    summary = ScanPlanSummary(levels, 2_000 * KB, 60 * KB, 20_000, 600)
-    scan = AuditedScan(
-        name="lake.events",
-        alias="events",
+    events = MemoryTable(
+        {"id": INT, "who": STRING},
+        [DataFile("a.parquet", {}, [RowGroup(1, {"id": (4_711, 4_711)})])],
         uri="s3://lake/db/events",
+    )
+    plain = line_of(scan(events, "id = 4711 AND who = 'Ada Lovelace'", "lake.events", "events"))
+    files = plain.scan.report.files_level
+    manifests = replace(files, level="manifests", total=10, kept=3)
+    table = altered(
+        altered(plain, levels=(manifests, files), findings=()),
         format="iceberg",
         version=8_001,
-        columns=("id", "who"),
-        predicate="id = 4711 AND who = 'Ada Lovelace'",
-        summary=summary,
+        total=200,
+        kept=6,
+        bytes_total=2_000 * KB,
         bytes_kept=60 * KB,
+        rows_total=20_000,
+        rows_kept=600,
         bytes_read=60 * KB,
         bytes_needed=45 * KB,
     )
@@ -146,7 +154,7 @@ def iceberg() -> QueryLine:
         shape=shape_of(sql, "trino"),
         dialect="trino",
         times=4,
-        tables=(scan,),
+        tables=(table,),
         bytes_read=60 * KB,
         bytes_needed=45 * KB,
         wasted=60 * KB,
@@ -157,9 +165,9 @@ def iceberg() -> QueryLine:
 def failing() -> QueryLine:
     sql = "SELECT * FROM gone WHERE secret = 'xyzzy'"
     error = "no table at s3://lake/gone"
-    table = AuditedScan("gone", "gone", "s3://lake/gone", error=error)
+    table = UnreadTable("gone", "s3://lake/gone", error)
     return QueryLine(
-        sql, shape_of(sql, "spark"), "spark", 1, tables=(table,), error=f"gone: {error}"
+        sql, shape_of(sql, "spark"), "spark", 1, unread=(table,), error=f"gone: {error}"
     )
 
 
@@ -248,4 +256,4 @@ def nothing() -> Audit:
 
 def plain_users() -> AuditedScan:
     """A Parquet table whose footers tell of row groups."""
-    return line_of(scan(users(), "age > 40", "users"), format="parquet", version=None)
+    return altered(line_of(scan(users(), "age > 40", "users")), format="parquet", version=None)

@@ -106,6 +106,21 @@ class GatedReport(Protocol):
     def findings(self) -> tuple[Finding, ...]: ...
 
 
+class CheckedSubject(Struct, frozen=True):
+    """A table or a statement whose gates and findings are written to JUnit and SARIF.
+
+    `name` is its name in JUnit, `question` its SQL, and `answer` what it reads. `table` is the
+    address at which SARIF places the results. `identity` is the same for the question in each run.
+    """
+
+    name: str
+    question: str
+    answer: str
+    table: str
+    identity: str
+    report: GatedReport
+
+
 class GatedAmount(Struct, frozen=True):
     """The files and bytes of a table, and how many of them are read; unknown bytes are None."""
 

@@ -8,6 +8,7 @@ from whyscan.fields import Record
 from whyscan.reports.words import short_repr
 
 if TYPE_CHECKING:
+    from whyscan.reports.gates import CheckedSubject
     from whyscan.reports.view import Blocks
 
 
@@ -60,3 +61,28 @@ class WrittenReport(Record, frozen=True):
 
     def __repr__(self) -> str:
         return short_repr(self)
+
+
+class CheckedReport(WrittenReport, frozen=True):
+    """A report with gates and findings, which continuous integration and code scanning read."""
+
+    @property
+    def elapsed(self) -> float:
+        """The seconds that the run took."""
+        raise NotImplementedError
+
+    def subjects(self) -> tuple[CheckedSubject, ...]:
+        """Return the table, or the statement and each of its scans, with gates and findings."""
+        raise NotImplementedError
+
+    def to_junit(self) -> str:
+        """Return gates and findings as JUnit XML."""
+        from whyscan.reports.junit import junit
+
+        return junit(self)
+
+    def to_sarif(self, source: str | None = None) -> str:
+        """Return findings and failed gates as SARIF; `source` is the file that has the SQL."""
+        from whyscan.reports.sarif import sarif
+
+        return sarif(self, source)

@@ -22,6 +22,7 @@ from whyscan.fields import (
 )
 from whyscan.planning.plan.file_scans import residual_of
 from whyscan.planning.plan.planner import left_closed
+from whyscan.planning.plan.scan_plan import LevelTotal, ScanPlanSummary
 from whyscan.planning.rows.limit import before_limit
 from whyscan.planning.why.attribution import MechanismOverlap
 from whyscan.planning.why.pushdown import Confidence, classify, incomplete
@@ -31,12 +32,12 @@ from whyscan.reports.conjuncts import ConjunctLine, conjunct_lines
 from whyscan.reports.coverage import Coverage, MissingStatistics
 from whyscan.reports.document import moment
 from whyscan.reports.findings import Code, Facts, Finding, findings
-from whyscan.reports.gates import Assertion, GatedAmount, Gates, assertions
+from whyscan.reports.gates import Assertion, CheckedSubject, GatedAmount, Gates, assertions
 from whyscan.reports.hypothetical import Hypothetical
 from whyscan.reports.levels import Level, Removal, RowsMatched, least, removals
 from whyscan.reports.listing import FileLine, Listing, listing
 from whyscan.reports.proofs import PROOFS, Proof
-from whyscan.reports.rendering import WrittenReport
+from whyscan.reports.rendering import CheckedReport
 from whyscan.reports.tally import CommonFacts, PlanOutcome, Tally, Workings
 from whyscan.tables.snapshot import SpecLine, Unreached
 
@@ -115,7 +116,7 @@ class Effort(Record, frozen=True):
     seconds: Annotated[float, Meta(ge=0)]
 
 
-class Report(WrittenReport, frozen=True, rename={"overlap": "mechanisms"}):
+class Report(CheckedReport, frozen=True, rename={"overlap": "mechanisms"}):
     """What a predicate reads of a table, and why.
 
     `listing` has one line per file, None unless the caller asked for it. `missing_statistics`
@@ -190,6 +191,18 @@ class Report(WrittenReport, frozen=True, rename={"overlap": "mechanisms"}):
         return GatedAmount(files.total, files.kept, files.bytes_total, files.bytes_kept)
 
     @property
+    def summary(self) -> ScanPlanSummary:
+        """The counts of the levels, under the names that a plan has for them."""
+        files = self.files_level
+        return ScanPlanSummary(
+            tuple(LevelTotal(level.level, level.total, level.kept) for level in self.levels),
+            files.bytes_total,
+            files.bytes_kept,
+            files.rows_total,
+            files.rows_kept,
+        )
+
+    @property
     def passed(self) -> bool:
         return all(assertion.holds for assertion in self.assertions)
 
@@ -221,6 +234,16 @@ class Report(WrittenReport, frozen=True, rename={"overlap": "mechanisms"}):
         from whyscan.reports.redaction import redacted
 
         return redacted(self)
+
+    @property
+    def elapsed(self) -> float:
+        return self.metadata.seconds
+
+    def subjects(self) -> tuple[CheckedSubject, ...]:
+        from whyscan.reports.phrases import answer
+
+        uri, predicate = self.table.uri, self.question.predicate
+        return (CheckedSubject(uri, predicate, answer(self), uri, f"{uri}\0{predicate}", self),)
 
     def files(self) -> pa.Table:
         """Return one row per live file: path, size, partition, bounds, verdict and its cause."""

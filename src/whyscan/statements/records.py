@@ -9,17 +9,21 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from whyscan.fields import Count, Name, Outcome, Record, Sentence, Sql, Value, Word
-from whyscan.planning.plan.planner import plus
+from whyscan.planning.plan.planner import plus, plus_all
 from whyscan.planning.plan.scan_plan import PlannedSnapshot
 from whyscan.reports.findings import Finding
-from whyscan.reports.gates import Assertion, GatedAmount, assertions_on, scan_assertions
-from whyscan.reports.rendering import WrittenReport
+from whyscan.reports.gates import (
+    Assertion,
+    CheckedSubject,
+    GatedAmount,
+    assertions_on,
+    scan_assertions,
+)
+from whyscan.reports.rendering import CheckedReport
 from whyscan.reports.report import Report
 from whyscan.statements.roles import Origin, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from whyscan.reports.gates import StatementGates
     from whyscan.reports.view import Blocks
 
@@ -104,9 +108,10 @@ class ScanReport(Record, frozen=True):
     """One use of a table in a statement.
 
     `name` is the name under which the table was passed in, `alias` its name in the statement.
-    `placed` has one entry per entry of `report.conjuncts`. `limit` says what LIMIT or ORDER BY …
-    LIMIT changes for this scan, and `answer` is what metadata answers without a scan; both are None
-    where there is nothing to say.
+    `plan` lists the files; it is None in an audit, because plans stay on executors. `placed` has
+    one entry per entry of `report.conjuncts`. `limit` says what LIMIT or ORDER BY … LIMIT changes
+    for this scan, and `answer` is what metadata answers without a scan; both are None where there
+    is nothing to say.
     """
 
     OMITTED: ClassVar = ("plan",)
@@ -115,7 +120,7 @@ class ScanReport(Record, frozen=True):
     name: Name
     alias: Name
     columns: tuple[Name, ...]
-    plan: PlannedSnapshot
+    plan: PlannedSnapshot | None
     report: Report
     placed: tuple[Placed, ...] = ()
     above: tuple[Stayed, ...] = ()
@@ -162,7 +167,7 @@ class StatementEffort(Record, frozen=True):
     seconds: Annotated[float, Meta(ge=0)]
 
 
-class StatementReport(WrittenReport, frozen=True):
+class StatementReport(CheckedReport, frozen=True):
     """What a statement reads from each of its tables, and why."""
 
     OMITTED: ClassVar = ("seconds",)
@@ -208,8 +213,8 @@ class StatementReport(WrittenReport, frozen=True):
         return GatedAmount(
             sum(part.total for part in parts),
             sum(part.kept for part in parts),
-            _sum(part.bytes_total for part in parts),
-            _sum(part.bytes_kept for part in parts),
+            plus_all(part.bytes_total for part in parts),
+            plus_all(part.bytes_kept for part in parts),
         )
 
     @property
@@ -231,6 +236,29 @@ class StatementReport(WrittenReport, frozen=True):
         outcomes = tuple(assertions_on(self.reading, gates.whole))
         return replace(self, scans=scans, assertions=outcomes)
 
+    @property
+    def elapsed(self) -> float:
+        return self.seconds
+
+    def subjects(self) -> tuple[CheckedSubject, ...]:
+        from whyscan.reports.phrases import share_read
+        from whyscan.statements.reports.phrases import answer
+
+        # A finding about several tables is placed at the first table.
+        first = self.scans[0].report.table.uri if self.scans else ""
+        whole = CheckedSubject("statement", self.sql, answer(self), first, self.sql, self)
+        return whole, *(
+            CheckedSubject(
+                title,
+                scan.report.question.predicate,
+                share_read(scan.report),
+                scan.report.table.uri,
+                f"{title}\0{self.sql}",
+                scan.report,
+            )
+            for title, scan in zip(self.titles, self.scans, strict=True)
+        )
+
     def redacted(self) -> StatementReport:
         """The same report without literals and values, for sharing."""
         from whyscan.reports.redaction import redacted
@@ -247,9 +275,3 @@ class StatementReport(WrittenReport, frozen=True):
         from whyscan.statements.reports.view import view
 
         return view(self)
-
-
-def _sum(numbers: Iterable[int | None]) -> int | None:
-    """The sum; None where one number is unknown."""
-    amounts = list(numbers)
-    return None if None in amounts else sum(number for number in amounts if number is not None)

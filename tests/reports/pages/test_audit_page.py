@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 from playwright.sync_api import expect
 
-from support.audit_reports import audit, joined, many, nothing, wasteful, wasteful_scan
+from support.audit_reports import altered, audit, joined, many, nothing, wasteful, wasteful_scan
 from support.formats import fragment
 from support.markup import ELEMENTS, HARMLESS, NAMES, SEEN, Elements
 from whyscan.reports.findings import Code, Finding, Severity
@@ -282,9 +282,7 @@ def hostile(names) -> Audit:
             origins=(name,),
             notes=(name,),
             findings=(Finding(Code.CROSS_JOIN, Severity.WARNING, name, name, rewrite=name),),
-            tables=(
-                replace(wasteful_scan(), name=name, alias=name, uri=name, format=name, answer=None),
-            ),
+            tables=(altered(wasteful_scan(), name=name, alias=name, uri=name, format=name),),
         )
         for name in names
     )

@@ -30,6 +30,8 @@ def _scanned_twice(context: FindingContext) -> Iterator[Finding]:
     scans = [s for s in context.scans.values() if s.answer is None and s.role is Role.READ]
     same: dict[tuple[str, frozenset[str]], list[ScanReport]] = {}
     for scan in scans:
+        if scan.plan is None:
+            continue
         conjuncts = frozenset(to_sql(c.expression) for c in scan.plan.predicate.conjuncts)
         same.setdefault((scan.name, conjuncts), []).append(scan)
     for (name, _), repeated in same.items():

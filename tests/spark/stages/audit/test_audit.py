@@ -44,8 +44,11 @@ def test_every_query_is_explained_as_explain_does(spark, lake):
     assert (audited.unparsed, {line.sql for line in audited.queries}) == ((), set(MIXED))
     for line in audited.queries:
         report = whyscan.explain_sql(line.sql, lake)
-        assert [(t.levels, t.conjuncts, t.findings) for t in line.tables] == [
-            (s.report.levels, s.report.conjuncts, s.report.findings) for s in report.scans
-        ]
+        assert [
+            (t.scan.report.levels, t.scan.report.conjuncts, t.scan.report.findings)
+            for t in line.tables
+        ] == [(s.report.levels, s.report.conjuncts, s.report.findings) for s in report.scans]
         assert line.findings == report.findings
-        assert [t.summary for t in line.tables] == [s.plan.summary for s in report.scans]
+        assert [t.scan.report.summary for t in line.tables] == [
+            s.plan.summary for s in report.scans
+        ]

@@ -66,7 +66,7 @@ def test_the_logs_may_be_a_dataframe_of_the_session(spark, lake, folder):
 
     audited = whyscan_spark.audit(spark, frame, {"sales": lake["sales"]}, depth="files")
 
-    assert [(line.times, line.tables[0].rewrite) for line in audited.queries] == [
+    assert [(line.times, line.tables[0].write_instead) for line in audited.queries] == [
         (7, "country = 'FR'")
     ]
     with pytest.raises(TypeError, match="unexpected keyword argument 'dept'"):

@@ -47,7 +47,7 @@ def test_a_worker_that_is_killed_costs_nothing(spark, tmp_path):
 
     assert (tmp_path / "died").exists()
     report = whyscan.explain_sql(sql, {"t": str(tmp_path / "t")})
-    assert audited.queries[0].tables[0].levels == report.scans[0].report.levels
+    assert audited.queries[0].tables[0].scan.report.levels == report.scans[0].report.levels
 
 
 @pytest.mark.parametrize("step", ["explain", "answer"])
@@ -152,7 +152,7 @@ def test_a_table_that_is_deleted_between_stages_stops_no_other(spark, tmp_path):
 
     audited, _ = explain_workload(spark, Workload(queries), tables)
 
-    lines = {one.tables[0].name: one for one in audited.queries}
+    lines = {one.table_names[0]: one for one in audited.queries}
     assert lines["kept"].error is None
     assert f"{tmp_path / 'deleted'} is no Delta table any more" in lines["deleted"].error
     assert f"{tmp_path / 'emptied'}" in lines["emptied"].error
@@ -177,7 +177,7 @@ def test_one_corrupt_manifest_among_ten_thousand_is_named_and_stops_no_other(spa
 
     audited, _ = explain_workload(spark, Workload(queries), [pin(one) for one in sources])
 
-    lines = {one.tables[0].name: one for one in audited.queries}
+    lines = {one.table_names[0]: one for one in audited.queries}
     assert lines["whole"].error is None
     assert "copy-7777.avro" in lines["wide"].error
     assert "\n" not in lines["wide"].error

@@ -76,14 +76,14 @@ def test_a_condition_that_engines_do_not_see_through_reads_all_and_the_rewrite_d
     assert (shown.bytes_read, shown.bytes_needed) == (whole, needed)
     assert shown.wasted == 7 * (whole - needed)
     assert shown.ratio == needed / whole
-    assert [table.rewrite for table in shown.tables] == ["country = 'FR'"]
+    assert [table.write_instead for table in shown.tables] == ["country = 'FR'"]
     assert whyscan.open(lake["sales"]).explain("country = 'FR'").files_level.bytes_kept == needed
 
 
 def test_the_same_where_manifests_stayed_closed(audited, lake):
     shown = line(audited, BY_MONTH)
 
-    assert shown.tables[0].summary.bytes_total is None
+    assert shown.tables[0].scan.report.files_level.bytes_total is None
     assert shown.bytes_read == size(lake["events"])
     assert shown.bytes_needed == shown.tables[0].bytes_kept < shown.bytes_read
 
@@ -122,7 +122,7 @@ def test_a_table_that_is_not_there_is_listed_with_its_queries(audited):
 
     for sql, name in ((BOTH, "gone"), (ROTTEN, "rotten")):
         shown = line(audited, sql)
-        assert [table.name for table in shown.tables if table.error] == [name]
+        assert [table.name for table in shown.unread if table.error] == [name]
         assert (shown.bytes_read, shown.wasted, shown.ratio) == (None, None, None)
         assert shown.error.startswith(f"{name}: ")
 
@@ -209,7 +209,7 @@ def test_what_is_shared_has_no_values(audited):
 def test_summaries_are_one_row_a_scan(audited):
     rows = audited.summaries().to_pylist()
 
-    assert len(rows) == sum(t.summary is not None for q in audited.queries for t in q.tables)
+    assert len(rows) == sum(len(query.tables) for query in audited.queries)
     (mine,) = [row for row in rows if "upper" in row["shape"].lower()]
     shown = line(audited, FUNCTION)
     assert (mine["bytes_read"], mine["wasted"]) == (shown.bytes_read, shown.wasted)

@@ -7,8 +7,8 @@ import pytest
 from tables.delta.conftest import Lake
 from whyscan.planning.plan.scan_plan import Options
 from whyscan.predicate.syntax.session import Session
+from whyscan.spark.stages.audit.amounts import audited_scans
 from whyscan.spark.stages.audit.executor import QueryOutcome
-from whyscan.spark.stages.audit.lines import table_lines
 from whyscan.spark.stages.audit.phrases import by_layout
 from whyscan.spark.stages.audit.totals import query_lines
 from whyscan.spark.stages.workload.query import Query
@@ -40,7 +40,7 @@ def audited(tables, *queries):
     outcomes = {}
     for number, query in enumerate(queries):
         report = explain_statement(query.text, Catalogue(tables), Session("spark"), Options())
-        outcomes[number] = QueryOutcome(number, report.operation, table_lines(report))
+        outcomes[number] = QueryOutcome(number, report.operation, audited_scans(report))
     return query_lines(queries, outcomes, ())
 
 

@@ -21,7 +21,7 @@ QUERIES = Workload(tuple(Query(f"SELECT id FROM {name} WHERE id >= 60", "spark")
 
 def files(audit) -> dict[str, tuple[int, int]]:
     """By table, its files and those of them that stay."""
-    levels = {t.name: t.levels for query in audit.queries for t in query.tables}
+    levels = {t.name: t.scan.report.levels for query in audit.queries for t in query.tables}
     files_levels = {name: next(x for x in of if x.level == "files") for name, of in levels.items()}
     return {name: (level.total, level.kept) for name, level in files_levels.items()}
 

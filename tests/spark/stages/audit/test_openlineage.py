@@ -9,7 +9,16 @@ import pytest
 from jsonschema import Draft202012Validator
 from msgspec.structs import replace
 
-from support.audit_reports import audit, failing, iceberg, joined, nothing, wasteful, wasteful_scan
+from support.audit_reports import (
+    altered,
+    audit,
+    failing,
+    iceberg,
+    joined,
+    nothing,
+    wasteful,
+    wasteful_scan,
+)
 from support.markup import NAMES
 from whyscan.spark.stages.audit.by_shape import digest
 from whyscan.spark.stages.audit.openlineage import dataset, openlineage
@@ -197,7 +206,7 @@ def test_a_scan_of_delta_has_the_standard_statistics_and_what_the_engine_said():
 
 
 def test_a_table_that_is_scanned_twice_is_one_input_with_both_scans():
-    twice = (wasteful_scan(), replace(wasteful_scan(), alias="again", actual=None))
+    twice = (wasteful_scan(), altered(wasteful_scan(), alias="again", actual=None))
     (event,) = ended(audit(queries=(wasteful(tables=twice),)))
     (table,) = event["inputs"]
 
@@ -206,7 +215,7 @@ def test_a_table_that_is_scanned_twice_is_one_input_with_both_scans():
 
 
 def test_what_is_not_known_is_left_out():
-    unknown = replace(wasteful_scan(), bytes_kept=None, bytes_read=None)
+    unknown = altered(wasteful_scan(), bytes_kept=None, bytes_read=None)
     (event,) = ended(audit(queries=(wasteful(tables=(unknown,), bytes_read=None),)))
 
     assert "size" not in event["inputs"][0]["inputFacets"]["inputStatistics"]
@@ -271,7 +280,7 @@ def test_hostile_names_are_text():
         wasteful(
             sql=name,
             shape=name,
-            tables=(replace(wasteful_scan(), name=name, uri=f"s3://b/{name}"),),
+            tables=(altered(wasteful_scan(), name=name, uri=f"s3://b/{name}"),),
         )
         for name in NAMES
     )

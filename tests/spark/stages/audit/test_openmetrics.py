@@ -4,9 +4,8 @@ import re
 from collections import defaultdict
 
 import pytest
-from msgspec.structs import replace
 
-from support.audit_reports import audit, iceberg, joined, nothing, wasteful, wasteful_scan
+from support.audit_reports import altered, audit, iceberg, joined, nothing, wasteful, wasteful_scan
 from support.markup import NAMES, SEEN
 from whyscan.spark.stages.audit.by_shape import digest
 from whyscan.spark.stages.audit.openmetrics import openmetrics
@@ -87,7 +86,7 @@ def test_queries_of_one_shape_are_one_series():
 
 
 def test_what_is_not_known_has_no_sample():
-    unknown = replace(wasteful_scan(), bytes_read=None, bytes_kept=None, actual=None)
+    unknown = altered(wasteful_scan(), bytes_read=None, bytes_kept=None, actual=None)
     samples = parsed(openmetrics(audit(queries=(wasteful(tables=(unknown,)), joined()))))
     of = {"table": "orders", "shape": digest(wasteful().shape)}
 
@@ -100,7 +99,7 @@ def test_what_is_not_known_has_no_sample():
 
 
 def test_what_metadata_answers_reads_no_file():
-    answered = replace(wasteful_scan(), answer="count(*) is 24", bytes_kept=0)
+    answered = altered(wasteful_scan(), answer="count(*) is 24")
     samples = parsed(openmetrics(audit(queries=(wasteful(tables=(answered,)),))))
     of = {"table": "orders", "shape": digest(wasteful().shape)}
 
@@ -135,7 +134,7 @@ def test_what_is_no_sql_is_not_quoted():
 
 def test_names_are_escaped_and_come_back_as_they_are_shown():
     queries = tuple(
-        wasteful(shape=name, tables=(replace(wasteful_scan(), name=f'{name}"\\'),))
+        wasteful(shape=name, tables=(altered(wasteful_scan(), name=f'{name}"\\'),))
         for name in NAMES
     )
     samples = parsed(openmetrics(audit(queries=queries)))

@@ -3,6 +3,7 @@
 from msgspec.structs import replace
 
 from support import audit_reports
+from whyscan.spark.stages.audit.report import UnreadTable
 
 
 def test_errors_quote_no_literal():
@@ -11,10 +12,10 @@ def test_errors_quote_no_literal():
         sql="SELECT * FROM sales WHERE customer = 'Alice Smith'",
         error="a row of 'Alice Smith' cannot be judged",
     )
-    scan = replace(audit_reports.plain_users(), error="customer = 'Alice Smith' is of another type")
-    audit = audit_reports.audit(queries=(replace(line, tables=(scan,)),))
+    table = UnreadTable("sales", "lake/sales", "customer = 'Alice Smith' is of another type")
+    audit = audit_reports.audit(queries=(replace(line, unread=(table,)),))
 
     (hidden,) = audit.redacted().queries
 
-    assert "Alice" not in f"{hidden.error} {hidden.tables[0].error}"
+    assert "Alice" not in f"{hidden.error} {hidden.unread[0].error}"
     assert "cannot be judged" in hidden.error

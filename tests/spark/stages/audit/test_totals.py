@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from support.audit_reports import AT
-from whyscan.planning.plan.scan_plan import LevelTotal, ScanPlanSummary
+from support.audit_reports import AT, altered, plain_users
 from whyscan.spark.pinned_tables import Pinned
 from whyscan.spark.stages.audit.executor import QueryOutcome
 from whyscan.spark.stages.audit.phrases import kept
-from whyscan.spark.stages.audit.report import Audit, AuditedScan, AuditRun
+from whyscan.spark.stages.audit.report import Audit, AuditRun
 from whyscan.spark.stages.audit.spending import RunsTotal, by_day, by_user
 from whyscan.spark.stages.audit.totals import query_lines, table_totals
 from whyscan.spark.stages.workload.query import ActualScan, Query
@@ -23,10 +22,16 @@ QUERIES = (
 
 
 def scan(name, uri, read, needed, *, kept=None, total=None):
-    kept = needed if kept is None else kept
-    summary = ScanPlanSummary((LevelTotal("files", 10, 5),), total, kept, None, None)
-    return AuditedScan(
-        name, name, uri, summary=summary, bytes_kept=kept, bytes_read=read, bytes_needed=needed
+    return altered(
+        plain_users(),
+        name=name,
+        uri=uri,
+        total=10,
+        kept=5,
+        bytes_total=total,
+        bytes_kept=needed if kept is None else kept,
+        bytes_read=read,
+        bytes_needed=needed,
     )
 
 

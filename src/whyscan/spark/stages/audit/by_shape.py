@@ -63,29 +63,18 @@ def shape_scans(queries: Iterable[QueryLine]) -> tuple[ShapeScan, ...]:
     scans_by_shape: dict[tuple[str, str], list[tuple[QueryLine, AuditedScan]]] = {}
     for query in queries:
         for table in query.tables:
-            if table.summary is not None:
-                scans_by_shape.setdefault((table.name, query.shape), []).append((query, table))
+            scans_by_shape.setdefault((table.name, query.shape), []).append((query, table))
     return tuple(_summed(name, shape, scans) for (name, shape), scans in scans_by_shape.items())
-
-
-def files_read(table: AuditedScan) -> int:
-    """The number of files that the plan reads, 0 where metadata answers the query."""
-    if table.summary is None or table.answer is not None:
-        return 0
-    return table.summary.files_kept
 
 
 def _summed(name: str, shape: str, scans: Scans) -> ShapeScan:
     def runs(amount: Callable[[AuditedScan, ScanPlanSummary], int | None]) -> int | None:
-        return plus_all(
-            None
-            if (bytes_or_files := amount(table, table.summary)) is None
-            else bytes_or_files * query.times
-            for query, table in scans
-            if table.summary is not None
+        amounts = (
+            (query.times, amount(table, table.scan.report.summary)) for query, table in scans
         )
+        return plus_all(None if one is None else one * times for times, one in amounts)
 
-    files = sum(files_read(table) * query.times for query, table in scans)
+    files = sum(table.scan.reading.kept * query.times for query, table in scans)
     files_total = runs(lambda _, summary: summary.files_total) or 0
     kept, size = runs(lambda table, _: table.bytes_kept), runs(lambda _, s: s.bytes_total)
     return ShapeScan(

@@ -17,9 +17,9 @@ from whyscan.errors import WhyscanError
 from whyscan.predicate.syntax.session import Session
 from whyscan.spark.jobs import mapped, ran, work_frame, work_of_task
 from whyscan.spark.pinned_tables import MissingTable, Tables
+from whyscan.spark.stages.audit.amounts import audited_scans
 from whyscan.spark.stages.audit.executor import error_line
 from whyscan.spark.stages.audit.history import digest, earlier
-from whyscan.spark.stages.audit.lines import table_lines
 from whyscan.spark.stages.audit.report import Audit, Drift
 from whyscan.spark.tables import canonical_uri
 from whyscan.statements.explain import explain_statement
@@ -112,8 +112,7 @@ def _suspects(
         used = tuple(table for table in tables.values() if canonical_uri(table.uri) in places)
         for at, table in enumerate(query.tables):
             then = before.get((digest(query.sql), canonical_uri(table.uri), at))
-            now = table.ratio
-            if then is None or now is None:
+            if then is None:
                 continue
             if not then.same and then.snapshot is None:
                 continue  # Without versions, other values cannot be told from another layout.
@@ -122,11 +121,11 @@ def _suspects(
                 sql=query.sql,
                 table=table.name,
                 before=then.ratio,
-                after=now,
+                after=table.ratio,
                 before_run=then.run,
                 before_at=then.at,
                 before_snapshot=then.snapshot,
-                after_snapshot=table.version,
+                after_snapshot=table.scan.report.table.version,
             )
             suspect = DriftSuspect(drift, query.dialect, at, used)
             suspects.setdefault(suspect.key, []).append(suspect)
@@ -207,7 +206,7 @@ class _QueryAtVersion:
         catalogue = Catalogue(tables, tables.opened)
         sql = self._suspect.drift.sql
         report = explain_statement(sql, catalogue, session, self._terms.options)
-        return table_lines(report)[self._suspect.scan].ratio
+        return audited_scans(report)[self._suspect.scan].ratio
 
     def _opened(self, version: int) -> Snapshot:
         pinned = self._pinned

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-from msgspec import Struct, msgpack
+from msgspec import Struct
 
 from whyscan.errors import PredicateError, UsageError, WhyscanError
 from whyscan.planning.plan.planner import make_plan
 from whyscan.predicate.syntax.session import Session
-from whyscan.reports.findings import Finding  # noqa: TC001 - msgspec reads the annotations
 from whyscan.spark.jobs import work_of_task
 from whyscan.spark.pinned_tables import MissingTable, Tables
-from whyscan.spark.stages.audit.lines import table_lines
-from whyscan.spark.stages.audit.report import AuditedScan
+from whyscan.spark.stages.audit.amounts import audited_scans
+from whyscan.spark.stages.audit.report import UnreadTable
 from whyscan.statements.explain import ExplainOptions, explain_statement
 from whyscan.statements.planners import IN_PROCESS_PLANNER
 from whyscan.statements.scans import bind_statement, placed_scans, predicate_of
@@ -24,8 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from whyscan.planning.plan.scan_plan import Options
+    from whyscan.reports.findings import Finding
     from whyscan.spark.jobs import Batches, Task
+    from whyscan.spark.stages.audit.report import AuditedScan
     from whyscan.statements.planners import Planner
+    from whyscan.statements.records import Edge
 
 SCHEMA = pa.schema([("outcome", pa.binary())])
 
@@ -49,18 +52,19 @@ class Terms(Struct, frozen=True):
 class QueryOutcome(Struct, frozen=True):
     """The result of one query.
 
-    `unbound` is why it cannot be explained, `missing` a table that it names and that is not listed,
-    `failed` is true where a table of it cannot be read.
+    `unbound` is why it cannot be explained, and `missing` a table that it names and that is not
+    listed. `unread` are its tables, if one of them cannot be read.
     """
 
     number: int
     operation: str = ""
     tables: tuple[AuditedScan, ...] = ()
+    joins: tuple[Edge, ...] = ()
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
     unbound: str | None = None
     missing: str | None = None
-    failed: bool = False
+    unread: tuple[UnreadTable, ...] = ()
 
 
 def explaining(terms: Terms) -> Task:
@@ -70,7 +74,7 @@ def explaining(terms: Terms) -> Task:
         for tables, queries in work_of_task(batches):
             opened_tables = Tables(tables, [query.text for query in queries])
             outcomes = [
-                msgpack.encode(query_outcome(query, opened_tables, terms)) for query in queries
+                pickle.dumps(query_outcome(query, opened_tables, terms)) for query in queries
             ]
             yield pa.RecordBatch.from_arrays([pa.array(outcomes, pa.binary())], schema=SCHEMA)
 
@@ -91,13 +95,13 @@ def query_outcome(
         return QueryOutcome(query.number, missing=missing.name)
     except WhyscanError as error:
         is_query = isinstance(error, PredicateError | UsageError)
-        lines = (
+        unread = (
             _failed(tables)
             if is_query or tables.failed
             else _unreadable_tables(query, tables, terms)
         )
-        if lines:
-            return QueryOutcome(query.number, tables=lines, failed=True)
+        if unread:
+            return QueryOutcome(query.number, unread=unread)
         return QueryOutcome(query.number, unbound=error_line(error))
     except Exception as error:  # noqa: BLE001 - one query that we fail at must not cost the others
         line = " ".join(str(error).splitlines()[:1])
@@ -116,24 +120,25 @@ def _explained(
     return QueryOutcome(
         query.number,
         report.operation,
-        table_lines(report),
+        audited_scans(report),
+        report.joins,
         report.findings,
         report.notes,
     )
 
 
-def _failed(tables: Tables) -> tuple[AuditedScan, ...]:
-    """The tables that could not be opened, with the reason."""
+def _failed(tables: Tables) -> tuple[UnreadTable, ...]:
+    """Return the tables that could not be opened, with the reason."""
     return tuple(
-        AuditedScan(name, name, tables.uri(name), error=error_line(error))
+        UnreadTable(name, tables.uri(name), error_line(error))
         for name, error in tables.failed.items()
     )
 
 
 def _unreadable_tables(
     query: NumberedQuery, tables: Tables, terms: Terms
-) -> tuple[AuditedScan, ...]:
-    """The tables of a query, if the columns or the plan of at least one of them cannot be read.
+) -> tuple[UnreadTable, ...]:
+    """Return the tables of a query, if the columns or the plan of one of them cannot be read.
 
     Empty where the query is the cause: it may name a version that does not exist.
     """
@@ -142,7 +147,7 @@ def _unreadable_tables(
         errors |= _plan_errors(query, tables, terms)
     if not any(errors.values()):
         return ()
-    return tuple(AuditedScan(n, n, tables.uri(n), error=error) for n, error in errors.items())
+    return tuple(UnreadTable(n, tables.uri(n), error) for n, error in errors.items())
 
 
 def _schema_error(tables: Tables, name: str) -> str | None:

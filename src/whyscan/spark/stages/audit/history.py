@@ -87,14 +87,14 @@ def summaries(audit: Audit) -> pa.Table:
         _row(audit, query, at, table)
         for query in audit.queries
         for at, table in enumerate(query.tables)
-        if table.summary is not None
     ]
     return pa.Table.from_pylist(rows, SCHEMA)
 
 
 def _row(audit: Audit, query: QueryLine, at: int, table: AuditedScan) -> dict[str, object]:
-    counts = {name: getattr(table.summary, name) for name in _COUNTS}
-    wasted, layout, work = table.wasted_per_run, table.layout_bytes, table.work
+    report, work = table.scan.report, table.work
+    wasted, layout = table.wasted_per_run, table.layout_bytes
+    counts = {name: getattr(report.summary, name) for name in _COUNTS}
     return {
         "run": audit.run.id,
         "at": audit.run.at,
@@ -103,8 +103,8 @@ def _row(audit: Audit, query: QueryLine, at: int, table: AuditedScan) -> dict[st
         "scan": at,
         "table": mask_credentials(table.name),
         "uri": canonical_uri(table.uri),  # A table at an address with credentials is never opened.
-        "format": table.format,
-        "snapshot": None if table.version is None else str(table.version),
+        "format": report.table.format,
+        "snapshot": None if report.table.version is None else str(report.table.version),
         "times": query.times,
         **counts,
         "ratio": table.ratio,
@@ -113,7 +113,7 @@ def _row(audit: Audit, query: QueryLine, at: int, table: AuditedScan) -> dict[st
         "wasted": None if wasted is None else wasted * query.times,
         "layout_bytes": None if layout is None else layout * query.times,
         "work": None if work is None else ", ".join(work.columns),
-        "findings": [finding.code.value for finding in table.findings],
+        "findings": [finding.code.value for finding in report.findings],
     }
 
 

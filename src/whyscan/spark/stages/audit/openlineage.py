@@ -27,12 +27,13 @@ from whyscan.planning.plan.planner import plus_all
 from whyscan.predicate.syntax.redact import HIDDEN, without_literals
 from whyscan.reports.document import version
 from whyscan.reports.redaction import redacted
-from whyscan.spark.stages.audit.by_shape import digest, files_read, shown
+from whyscan.spark.stages.audit.by_shape import digest, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
 
+    from whyscan.reports.report import Subject
     from whyscan.spark.stages.audit.report import Audit, AuditedScan, AuditRun, QueryLine
 
     Json = dict[str, Any]
@@ -150,18 +151,17 @@ def _inputs(line: QueryLine) -> Iterator[Json]:
     """One input for each table; the scans of a table are summed."""
     scans: dict[tuple[str, str], list[AuditedScan]] = {}
     for table in line.tables:
-        if table.summary is not None:
-            scans.setdefault(dataset(table.uri), []).append(table)
+        scans.setdefault(dataset(table.uri), []).append(table)
     for (namespace, name), table_scans in scans.items():
         yield {
             "namespace": namespace,
             "name": name,
-            "facets": _about(table_scans[0]),
+            "facets": _about(table_scans[0].scan.report.table),
             "inputFacets": _reads(table_scans),
         }
 
 
-def _about(table: AuditedScan) -> Json:
+def _about(table: Subject) -> Json:
     facets: Json = {}
     if table.version is not None:
         facets["version"] = _facet("version", datasetVersion=str(table.version))
@@ -173,23 +173,23 @@ def _about(table: AuditedScan) -> Json:
 
 
 def _reads(scans: Sequence[AuditedScan]) -> Json:
-    summaries = [table.summary for table in scans if table.summary is not None]
+    summaries = [table.scan.report.summary for table in scans]
     statistics = {
         "rowCount": None
         if _answered(scans)
         else plus_all(summary.rows_kept for summary in summaries),
         "size": plus_all(table.bytes_kept for table in scans),
-        "fileCount": sum(map(files_read, scans)),
+        "fileCount": sum(table.scan.reading.kept for table in scans),
     }
     facets = {"inputStatistics": _facet("inputStatistics", **_without_unknown(statistics))}
     facets["whyscan_scan"] = _whyscan_facet("InputDatasetFacet", **_without_unknown(_scan(scans)))
-    if scans[0].format == "iceberg":
+    if scans[0].scan.report.table.format == "iceberg":
         facets["icebergScanReport"] = _facet("icebergScanReport", **_scan_report(scans))
     return facets
 
 
 def _answered(scans: Sequence[AuditedScan]) -> bool:
-    return any(table.answer is not None for table in scans)
+    return any(table.scan.answer is not None for table in scans)
 
 
 def _scan(scans: Sequence[AuditedScan]) -> Json:
@@ -210,20 +210,20 @@ def _engine(scans: Sequence[AuditedScan], name: str) -> int | None:
 
 def _scan_report(scans: Sequence[AuditedScan]) -> Json:
     """Iceberg's own report on a scan; for several scans the sums, without a filter."""
-    first = scans[0]
+    first = scans[0].scan.report
     report: Json = {"scanMetrics": _without_unknown(_scan_metrics(scans))}
-    if first.version is not None:
-        report["snapshotId"] = first.version
+    if first.table.version is not None:
+        report["snapshotId"] = first.table.version
     if len(scans) == 1:
         # The predicate of a scan is Spark SQL, whatever the dialect of the query.
-        report["filter"] = without_literals(first.predicate, "spark") if first.predicate else "true"
-    report["projectedFieldNames"] = list(dict.fromkeys(c for t in scans for c in t.columns))
+        report["filter"] = without_literals(first.question.predicate, "spark")
+    report["projectedFieldNames"] = list(dict.fromkeys(c for t in scans for c in t.scan.columns))
     return report
 
 
 def _scan_metrics(scans: Sequence[AuditedScan]) -> Json:
-    summaries = [table.summary for table in scans if table.summary is not None]
-    files = sum(map(files_read, scans))
+    summaries = [table.scan.report.summary for table in scans]
+    files = sum(table.scan.reading.kept for table in scans)
     manifests = plus_all(summary.manifests_total for summary in summaries)
     scanned = plus_all(summary.manifests_kept for summary in summaries)
     skipped = None if manifests is None or scanned is None else manifests - scanned

@@ -20,13 +20,10 @@ from whyscan.reports.pages.bars import part_of
 from whyscan.reports.pages.data import script_json
 from whyscan.reports.pages.page import template_words
 from whyscan.reports.pages.shell import document, piece
-from whyscan.reports.phrases import version_of
-from whyscan.reports.report_view import CONJUNCT_HEADS, conjunct_rows, not_checked
 from whyscan.reports.view import (
     Cell,
     CodeSpan,
     FindingsBlock,
-    FunnelBlock,
     GridBlock,
     Head,
     NotesBlock,
@@ -35,17 +32,15 @@ from whyscan.reports.view import (
 from whyscan.reports.words import counted, inert, inert_sql, percent, size
 from whyscan.spark.stages.audit import phrases
 from whyscan.spark.stages.audit.spending import periods, spending, undated
-from whyscan.spark.stages.audit.view import basis, lists, more_sums
+from whyscan.spark.stages.audit.view import UNKNOWN, basis, lists, more_sums, scan_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from whyscan.reports.conjuncts import ConjunctLine
     from whyscan.reports.pages.bars import Segment
-    from whyscan.reports.view import Block, Blocks, GridRow
+    from whyscan.reports.view import Blocks
     from whyscan.spark.stages.audit.report import (
         Audit,
-        AuditedScan,
         ColumnTotal,
         QueryLine,
         TableTotal,
@@ -64,7 +59,6 @@ LISTED = 500
 """How many rows of a static table are shown."""
 LONGEST_TEXT = 20_000
 LONGEST_LINE = 1_000
-UNKNOWN = "\N{EN DASH}"
 
 
 def page(audit: Audit) -> str:
@@ -73,7 +67,7 @@ def page(audit: Audit) -> str:
 
     shapes = _shapes(audit.queries)
     pieces = [
-        _piece(line, rank, shapes[line.shape])
+        _piece(line, rank, shapes[line.shape], audit.run.timezone)
         for rank, line in enumerate(audit.queries[:IN_FULL], 1)
     ]
     words = _words(audit)
@@ -97,8 +91,8 @@ def _shapes(queries: Iterable[QueryLine]) -> dict[str, list[QueryLine]]:
     return shapes
 
 
-def _piece(line: QueryLine, rank: int, same_shape: Sequence[QueryLine]) -> str:
-    words = _query_words(line, rank) | {"same": _same_shape(same_shape)}
+def _piece(line: QueryLine, rank: int, same_shape: Sequence[QueryLine], timezone: str) -> str:
+    words = _query_words(line, rank, timezone) | {"same": _same_shape(same_shape)}
     return piece("audit_query.html.j2", query=line, rank=rank, **words)
 
 
@@ -118,14 +112,14 @@ def _data(audit: Audit, pieces: Sequence[str]) -> dict[str, Any]:
     return {
         "count": len(queries),
         "sql": [_cut(inert_sql(line.sql), LONGEST_LINE) for line in queries],
-        "tables": [_names(line) for line in queries],
+        "tables": [list(map(inert, line.table_names)) for line in queries],
         "findings": [_codes(line) for line in queries],
         "times": [line.times for line in queries],
         "read": [line.bytes_read for line in queries],
         "needed": [line.bytes_needed for line in queries],
         "wasted": [line.wasted for line in queries],
         "ratio": [line.ratio for line in queries],
-        "rewrite": [int(any(t.rewrite for t in line.tables)) for line in queries],
+        "rewrite": [int(any(t.write_instead for t in line.tables)) for line in queries],
         "first": [int(id(line) in firsts) for line in queries],
         "failed": [int(line.error is not None) for line in queries],
         "inFull": len(pieces),
@@ -140,13 +134,8 @@ def _packed(pieces: Sequence[str]) -> str:
     return base64.b64encode(gzip.compress(json.dumps(pieces).encode(), mtime=0)).decode()
 
 
-def _names(line: QueryLine) -> list[str]:
-    return list(dict.fromkeys(inert(table.name) for table in line.tables))
-
-
 def _codes(line: QueryLine) -> list[str]:
-    findings = [*line.findings, *(f for table in line.tables for f in table.findings)]
-    return list(dict.fromkeys(finding.code.value for finding in findings))
+    return list(dict.fromkeys(finding.code.value for finding in line.all_findings))
 
 
 def _words(audit: Audit) -> dict[str, Any]:
@@ -213,58 +202,19 @@ def _rest(audit: Audit) -> Blocks:
     return (*sums, *lists(audit, LISTED), Section("What this rests on", (basis(audit), notes)))
 
 
-def _scan_blocks(table: AuditedScan, *, alone: bool) -> Iterator[Block]:
-    """Yield what a scan reads and needs, its conditions and findings, and what its engine said."""
-    title = _title(table)
-    if not alone and table.bytes_read is not None:
-        could = f" and could read {size(table.bytes_needed)}" if table.wasted_per_run else ""
-        yield NotesBlock((f"reads {size(table.bytes_read)}{could}",))
-    if table.answer is not None:
-        yield NotesBlock((f"answered from metadata: {_cut(table.answer, LONGEST_LINE)}",))
-    elif table.levels:
-        yield FunnelBlock(table.levels, label=f"What is read of {title}")
-    if None not in (table.bytes_read, table.bytes_kept) and table.bytes_read != table.bytes_kept:
-        without = f"An engine that does not see through a condition reads {size(table.bytes_read)}."
-        yield NotesBlock((f"This is what metadata allows. {without}",))
-    if table.conjuncts:
-        rows = tuple(_condition(table, line) for line in table.conjuncts)
-        yield GridBlock(CONJUNCT_HEADS, rows, label=f"Conditions on {title}")
-    else:
-        yield NotesBlock(("no condition reaches it",))
-    if table.actual is not None and (compared := tuple(_compared(table))):
-        heads = (Head("one run"), Head("predicted", number=True), Head("engine", number=True))
-        yield GridBlock(heads, compared, label=f"Predicted and actual reads of {title}")
-        runs = counted(table.actual.runs, "run")
-        yield NotesBlock((f"The engine's figures are the mean of {runs}.",))
-    yield FindingsBlock(table.findings)
-    yield not_checked(table.unchecked, ())
-
-
-def _condition(table: AuditedScan, line: ConjunctLine) -> GridRow:
-    (_, *cells), *_ = conjunct_rows(line)
-    works = table.work is not None and table.work.sql == line.sql and bool(line.alone.files)
-    below = ("it does the work",) if works else ()
-    return (Cell(CodeSpan(_cut(line.sql, LONGEST_LINE)), below=below), *cells)
-
-
-def _title(table: AuditedScan) -> str:
-    return table.name if table.alias == table.name else f"{table.name} {table.alias}"
-
-
-def _about(table: AuditedScan) -> str:
-    """Write `s3://lake/orders, delta, version 5`."""
-    return ", ".join(filter(None, (table.uri, table.format, version_of(table))))
-
-
-def _query_words(line: QueryLine, rank: int) -> dict[str, Any]:
-    tables = [table for table in line.tables if table.error is None]
-    alone = len(line.tables) == 1
-    levels = [level for table in tables if table.answer is None for level in table.levels]
+def _query_words(line: QueryLine, rank: int, timezone: str) -> dict[str, Any]:
+    statement = line.statement(timezone)
+    levels = [
+        level for scan in statement.scans if scan.answer is None for level in scan.report.levels
+    ]
     return template_words(LISTED, first_id=rank * IDS_OF_A_QUERY) | {
         "data": None,
         "notebook": False,
         "findings": (FindingsBlock(line.findings),),
-        "scans": [(_title(t), _about(t), tuple(_scan_blocks(t, alone=alone))) for t in tables],
+        "scans": [
+            (table.scan.title, phrases.heading(table), tuple(scan_blocks(table, statement)))
+            for table in line.tables
+        ],
         "mechanisms": {m for level in levels for m in level.pruned_by} if levels else None,
         "notes": (NotesBlock(line.notes),),
         "text": _cut("\n".join(sql_lines(line.sql)), LONGEST_TEXT),
@@ -340,18 +290,3 @@ def _tooltip(name: str, spent: Spending) -> str:
     if spent.wasted:
         text += f", {size(spent.wasted)} wasted"
     return text if not spent.unknown else f"{text}; of {counted(spent.unknown, 'run')} not known"
-
-
-def _compared(table: AuditedScan) -> Iterator[tuple[str, str, str]]:
-    """The predicted numbers of one run, and the engine's average per run."""
-    if table.actual is None or table.summary is None:
-        return
-    runs, summary = max(table.actual.runs, 1), table.summary
-    lines = (
-        ("files", summary.files_kept, table.actual.files, "{:,}".format),
-        ("bytes", table.bytes_kept, table.actual.bytes, size),
-        ("rows", summary.rows_kept, table.actual.rows, "{:,}".format),
-    )
-    for name, predicted, actual, worded in lines:
-        predicted_text = UNKNOWN if predicted is None else worded(predicted)
-        yield name, predicted_text, UNKNOWN if actual is None else worded(round(actual / runs))

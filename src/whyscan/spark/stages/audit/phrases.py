@@ -52,11 +52,11 @@ def could_read(line: QueryLine) -> str | None:
     return f"this query reads {size(line.bytes_read)} and could read {size(line.bytes_needed)}"
 
 
-def heading(line: QueryLine) -> str:
-    """`reads 1.4 TB and could read 14 GB`, as the title of a query."""
+def heading(line: QueryLine | AuditedScan) -> str:
+    """Write `reads 1.4 TB and could read 14 GB`, as the title of a query or of a scan."""
     if line.bytes_read is None or line.bytes_needed is None:
         return "what it reads is unknown"
-    if not line.wasted:
+    if line.bytes_read == line.bytes_needed:
         return f"reads {size(line.bytes_read)}, nothing of it is wasted"
     return f"reads {size(line.bytes_read)} and could read {size(line.bytes_needed)}"
 
@@ -74,16 +74,15 @@ def by_layout(line: QueryLine) -> str | None:
 def rewrites(line: QueryLine) -> Iterator[str]:
     """What to write instead, table by table."""
     for table in line.tables:
-        if table.rewrite is not None and table.wasted_per_run:
-            yield f"rewrite for {inert(table.name)}: {inert_sql(table.rewrite)}"
+        if table.write_instead is not None and table.wasted_per_run:
+            yield f"rewrite for {inert(table.name)}: {inert_sql(table.write_instead)}"
 
 
 def remedies(line: QueryLine) -> Iterator[str]:
     """The first fix of its findings, for a query that wastes bytes and has no rewrite."""
     if not line.wasted or any(True for _ in rewrites(line)):
         return
-    findings = [f for table in line.tables for f in table.findings] + list(line.findings)
-    for finding in findings:
+    for finding in line.all_findings:
         if finding.severity.value == "warning" and finding.fix is not None:
             yield f"{finding.code.value}: {inert_sql(finding.fix)}"
             return
@@ -92,7 +91,7 @@ def remedies(line: QueryLine) -> Iterator[str]:
 def compared(line: QueryLine) -> Iterator[str]:
     """What the engine reported and what was predicted, for one run."""
     for table in line.tables:
-        if table.actual is not None and table.summary is not None:
+        if table.actual is not None:
             yield f"{inert(table.name)}: {engine(table.actual)} a run; {predicted(table)}"
 
 
@@ -110,10 +109,8 @@ def engine(actual: Actual) -> str:
 
 def predicted(table: AuditedScan) -> str:
     """`predicted 12 files, 1.4 GB, 300 rows`."""
-    if table.summary is None:
-        return "nothing is predicted"
-    rows = table.summary.rows_kept
-    parts = [counted(table.summary.files_kept, "file"), size(table.bytes_kept)]
+    files = table.scan.report.files_level
+    rows, parts = files.rows_kept, [counted(files.kept, "file"), size(table.bytes_kept)]
     return f"predicted {', '.join(parts if rows is None else [*parts, counted(rows, 'row')])}"
 
 
@@ -124,7 +121,7 @@ def kept(ratio: float | None) -> str:
 
 def unchecked(audit: Audit) -> Iterator[str]:
     """The levels that were not looked at, and in how many scans."""
-    scans = [table for query in audit.queries for table in query.tables if table.error is None]
+    scans = [table.scan.report for query in audit.queries for table in query.tables]
     numbers = Counter(level for t in scans for level in {entry.level for entry in t.unchecked})
     for level in in_order(sorted(numbers)):
         yield (

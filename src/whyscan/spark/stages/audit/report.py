@@ -36,19 +36,20 @@ from whyscan.fields import (
     Value,
     Word,
 )
-from whyscan.planning.plan.scan_plan import ScanPlanSummary
-from whyscan.reports.conjuncts import ConjunctLine
+from whyscan.planning.plan.planner import plus_all
 from whyscan.reports.findings import Finding
 from whyscan.reports.gates import Assertion, at_most
-from whyscan.reports.levels import Level
 from whyscan.reports.rendering import WrittenReport
-from whyscan.reports.report import Unchecked
 from whyscan.spark.stages.audit.spending import EarlierRun, RunsTotal, by_day, by_user
 from whyscan.spark.stages.workload.query import Unparsed
+from whyscan.statements.records import Edge, ScanReport, StatementReport
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pyarrow as pa
 
+    from whyscan.reports.conjuncts import ConjunctLine
     from whyscan.reports.view import Blocks
 
 
@@ -63,36 +64,16 @@ class Actual(Record, frozen=True):
 
 
 class AuditedScan(Record, frozen=True):
-    """One scan of a table in a query: a short form of the report on it.
+    """One scan of a table in a query: the report on it, and the bytes that it reads and needs.
 
-    `name` is the table's name in the audit, `alias` its name in the query. `work` is the conjunct
-    that removes the most bytes alone; None where none removes any. `bytes_kept` is what the plan
-    reads, 0 where metadata answers the query. `rewrite` is the proven rewrite that saves the most,
-    as text to copy; None where no rewrite saves anything for certain. With an `error`, nothing else
-    is known.
+    `bytes_kept` is what the plan reads, 0 where metadata answers the query. `write_instead` is the
+    proven rewrite that saves the most, as text to copy; None if no rewrite surely saves anything.
     """
 
-    OMITTED: ClassVar = ("work",)
-    COMPUTED: ClassVar = {"work": "most_work"}
-    QUOTED: ClassVar = ("predicate", "")
+    FLAT: ClassVar = ("scan",)
+    COMPUTED: ClassVar = {"bytes_kept": "bytes_kept", "work": "most_work"}
 
-    name: Name
-    alias: Name
-    uri: Name
-    format: TableFormat | None = None
-    version: int | None = None
-    columns: tuple[Name, ...] = ()
-    predicate: Sql = ""
-    levels: tuple[Level, ...] = ()
-    conjuncts: tuple[ConjunctLine, ...] = ()
-    findings: tuple[Finding, ...] = ()
-    summary: ScanPlanSummary | None = None
-    unchecked: tuple[Unchecked, ...] = ()
-    work: ConjunctLine | None = None
-    answer: Annotated[Value | None, Meta(description="What metadata answers without a scan.")] = (
-        None
-    )
-    bytes_kept: Annotated[Count | None, Meta(description="What the plan reads.")] = None
+    scan: ScanReport
     bytes_read: Annotated[
         Count | None, Meta(description="What engines read that miss some conditions.")
     ] = None
@@ -103,13 +84,33 @@ class AuditedScan(Record, frozen=True):
         Count | None,
         Meta(description="An upper estimate of the needed bytes that another layout would spare."),
     ] = None
-    rewrite: Annotated[
+    write_instead: Annotated[
         Sql | None, Meta(description="Text to copy: the proven rewrite that saves the most.")
     ] = None
     actual: Annotated[
         Actual | None, Meta(description="What the engine reported that its runs read.")
     ] = None
-    error: Sentence | None = None
+
+    @property
+    def name(self) -> str:
+        """The table's name in the audit."""
+        return self.scan.name
+
+    @property
+    def uri(self) -> str:
+        """The table's address."""
+        return self.scan.report.table.uri
+
+    @property
+    def bytes_kept(self) -> Count | None:
+        """What the plan reads."""
+        return self.scan.reading.bytes_kept
+
+    @property
+    def work(self) -> ConjunctLine | None:
+        """The conjunct that removes the most bytes alone, or files where bytes are unknown."""
+        working = [line for line in self.scan.report.conjuncts if line.alone.files]
+        return max(working, key=lambda c: (c.alone.bytes or 0, c.alone.files), default=None)
 
     @property
     def most_work(self) -> Sql | None:
@@ -117,15 +118,9 @@ class AuditedScan(Record, frozen=True):
         return None if self.work is None else self.work.sql
 
     @property
-    def ratio(self) -> float | None:
+    def ratio(self) -> float:
         """The share of the table's bytes that is read; of its files where bytes are unknown."""
-        if self.summary is None:
-            return None
-        kept, total = self.bytes_kept, self.summary.bytes_total
-        if kept is None or total is None:
-            kept = 0 if self.answer is not None else self.summary.files_kept
-            total = self.summary.files_total
-        return kept / total if total else 0.0
+        return kept_share([self])
 
     @property
     def wasted_per_run(self) -> int | None:
@@ -133,6 +128,26 @@ class AuditedScan(Record, frozen=True):
         if self.bytes_read is None or self.bytes_needed is None:
             return None
         return self.bytes_read - self.bytes_needed
+
+
+def kept_share(scans: Sequence[AuditedScan]) -> float:
+    """Return the share of the scanned bytes that is read; of files where bytes are unknown."""
+    readings = [scan.scan.reading for scan in scans]
+    kept = plus_all(reading.bytes_kept for reading in readings)
+    all_bytes = plus_all(reading.bytes_total for reading in readings)
+    if kept is None or all_bytes is None:
+        kept, all_bytes = sum(r.kept for r in readings), sum(r.total for r in readings)
+    return kept / all_bytes if all_bytes else 0.0
+
+
+class UnreadTable(Record, frozen=True):
+    """A table of a query that is not planned, because this table or another cannot be read."""
+
+    name: Name
+    uri: Name
+    error: Annotated[
+        Sentence | None, Meta(description="Why it cannot be read; null if another table is why.")
+    ] = None
 
 
 class UserRuns(Record, frozen=True):
@@ -172,6 +187,10 @@ class QueryLine(Record, frozen=True):
     tables: Annotated[
         tuple[AuditedScan, ...], Meta(description="One entry per scan of a table.")
     ] = ()
+    joins: tuple[Edge, ...] = ()
+    unread: Annotated[
+        tuple[UnreadTable, ...], Meta(description="All tables, if one cannot be read.")
+    ] = ()
     findings: Annotated[
         tuple[Finding, ...], Meta(description="The findings about several tables.")
     ] = ()
@@ -196,6 +215,24 @@ class QueryLine(Record, frozen=True):
     error: Annotated[Sentence | None, Meta(description="Why not all tables could be audited.")] = (
         None
     )
+
+    @property
+    def table_names(self) -> tuple[str, ...]:
+        """The names of the tables, each once."""
+        names = [*(scan.name for scan in self.tables), *(table.name for table in self.unread)]
+        return tuple(dict.fromkeys(names))
+
+    @property
+    def all_findings(self) -> tuple[Finding, ...]:
+        """The findings about each scan, then those about several tables."""
+        return (*(f for table in self.tables for f in table.scan.report.findings), *self.findings)
+
+    def statement(self, timezone: str) -> StatementReport:
+        """Return the report on the statement, which was read in this time zone."""
+        scans = tuple(table.scan for table in self.tables)
+        return StatementReport(
+            self.sql, self.dialect, timezone, self.operation, scans, self.joins, self.findings
+        )
 
 
 class ColumnTotal(Record, frozen=True):

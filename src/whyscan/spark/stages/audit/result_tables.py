@@ -106,14 +106,14 @@ def _query(audit: Audit, line: QueryLine) -> dict[str, object]:
         **{name: getattr(line, name) for name in same},
         "days": list(line.days.items()),
         "users": [(one.user, one.times) for one in line.users],
-        "tables": list(dict.fromkeys(mask_credentials(table.name) for table in line.tables)),
+        "tables": list(dict.fromkeys(map(mask_credentials, line.table_names))),
     }
 
 
 def _findings(audit: Audit, line: QueryLine) -> Iterator[dict[str, object]]:
     for at, table in enumerate(line.tables):
         about = {**_keys(audit, line), "scan": at, "table": mask_credentials(table.name)}
-        yield from (about | _finding(one, line.times) for one in table.findings)
+        yield from (about | _finding(one, line.times) for one in table.scan.report.findings)
     yield from (_keys(audit, line) | _finding(one, line.times) for one in line.findings)
 
 

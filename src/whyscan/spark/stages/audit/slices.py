@@ -36,8 +36,8 @@ from whyscan.spark.errors import carried, from_text, to_text
 from whyscan.spark.jobs import packed
 from whyscan.spark.pinned_tables import Pinned, Tables, cached
 from whyscan.spark.planning import Executors, PartResult, Work, summary_of
+from whyscan.spark.stages.audit.amounts import PlanBytes
 from whyscan.spark.stages.audit.executor import NumberedQuery, QueryOutcome, query_outcome
-from whyscan.spark.stages.audit.lines import PlanBytes
 from whyscan.statements.planners import IN_PROCESS_PLANNER
 
 if TYPE_CHECKING:
@@ -123,8 +123,9 @@ def messages_of(batches: Batches) -> Iterator[Message]:
 
 
 def outcome_of(value: bytes) -> QueryOutcome:
-    """The outcome in the value of a message."""
-    return msgpack.decode(bytes(value), type=QueryOutcome)
+    """Return the outcome in the value of a message of an executor."""
+    outcome: QueryOutcome = pickle.loads(value)  # noqa: S301 - by our executors
+    return outcome
 
 
 def _by_place_and_query(message: Message) -> tuple[int, int]:
@@ -180,7 +181,7 @@ def _explained(
                 question = packed(SliceQuestion(table, place, portion))
                 yield Message(to, query.number, QUESTION, key, part, question)
         return
-    yield Message(place, query.number, OUTCOME, value=msgpack.encode(outcome))
+    yield Message(place, query.number, OUTCOME, value=pickle.dumps(outcome))
 
 
 def _portions(work: Work, places: Sequence[int]) -> Iterator[tuple[int, int, Work]]:

@@ -1,4 +1,4 @@
-"""The sums of the audit over scans, queries and tables, and the ranking."""
+"""Sums what scans read over queries and tables, and ranks both."""
 
 from __future__ import annotations
 
@@ -9,23 +9,33 @@ from msgspec.structs import replace
 from whyscan.planning.plan.planner import plus_all
 from whyscan.spark.errors import from_text
 from whyscan.spark.stages.audit.executor import error_line
-from whyscan.spark.stages.audit.report import Actual, ColumnTotal, QueryLine, TableTotal, UserRuns
+from whyscan.spark.stages.audit.report import (
+    Actual,
+    AuditedScan,
+    ColumnTotal,
+    QueryLine,
+    TableTotal,
+    UnreadTable,
+    UserRuns,
+    kept_share,
+)
 from whyscan.spark.stages.workload.query import shape_of
 from whyscan.spark.tables import canonical_uri
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from whyscan.spark.pinned_tables import Pinned
     from whyscan.spark.stages.audit.executor import QueryOutcome
-    from whyscan.spark.stages.audit.report import AuditedScan
     from whyscan.spark.stages.workload.query import ActualScan, Query
+
+    TableUse = tuple[QueryLine, AuditedScan | UnreadTable]
 
 
 def query_lines(
     queries: Sequence[Query], outcomes: Mapping[int, QueryOutcome], pinned: Iterable[Pinned]
 ) -> tuple[QueryLine, ...]:
-    """The explained queries, ranked by what they waste and what another layout would spare.
+    """Return the explained queries, ranked by what they waste and what another layout would spare.
 
     Those with an unknown amount come last.
 
@@ -50,16 +60,19 @@ def _rank(line: QueryLine) -> tuple[bool, int, int]:
 
 
 def _line(query: Query, outcome: QueryOutcome, names: Mapping[str, str]) -> QueryLine:
-    named = [
-        replace(t, name=names.get(t.name) or names.get(canonical_uri(t.uri), t.name))
-        for t in outcome.tables
-    ]
+    def name_of(table: AuditedScan | UnreadTable) -> str:
+        return names.get(table.name) or names.get(canonical_uri(table.uri), table.name)
+
+    named = [replace(t, scan=replace(t.scan, name=name_of(t))) for t in outcome.tables]
     tables = _with_actual(named, query.actual)
-    read = plus_all(table.bytes_read for table in tables)
-    needed = plus_all(table.bytes_needed for table in tables)
-    wasted = plus_all(table.wasted_per_run for table in tables)
-    layout = plus_all(table.layout_bytes for table in tables)
-    failed = [f"{table.name}: {table.error}" for table in tables if table.error is not None]
+    unread = tuple(replace(table, name=name_of(table)) for table in outcome.unread)
+    failed = [f"{table.name}: {table.error}" for table in unread if table.error is not None]
+
+    def summed(amount: Callable[[AuditedScan], int | None]) -> int | None:
+        return None if unread else plus_all(map(amount, tables))
+
+    wasted = summed(lambda scan: scan.wasted_per_run)
+    layout = summed(lambda scan: scan.layout_bytes)
     return QueryLine(
         sql=query.text,
         shape=shape_of(query.text, query.dialect),
@@ -73,32 +86,23 @@ def _line(query: Query, outcome: QueryOutcome, names: Mapping[str, str]) -> Quer
         notes=(*query.notes, *outcome.notes),
         operation=outcome.operation,
         tables=tables,
+        joins=outcome.joins,
+        unread=unread,
         findings=outcome.findings,
-        bytes_read=read,
-        bytes_needed=needed,
+        bytes_read=summed(lambda scan: scan.bytes_read),
+        bytes_needed=summed(lambda scan: scan.bytes_needed),
         bytes_logged=query.bytes_read,
         wasted=None if wasted is None else wasted * query.times,
         layout_bytes=None if layout is None else layout * query.times,
-        ratio=None if failed else _ratio(tables),
+        ratio=None if unread else kept_share(tables),
         error="; ".join(failed) if failed else None,
     )
-
-
-def _ratio(tables: Sequence[AuditedScan]) -> float | None:
-    """The share of the tables' bytes that is kept; of their files where bytes are unknown."""
-    summaries = [table.summary for table in tables if table.summary is not None]
-    kept = plus_all(table.bytes_kept for table in tables)
-    total_amount = plus_all(summary.bytes_total for summary in summaries)
-    if kept is None or total_amount is None:
-        files = [0 if t.answer is not None else t.summary.files_kept for t in tables if t.summary]
-        kept, total_amount = sum(files), sum(summary.files_total for summary in summaries)
-    return kept / total_amount if total_amount else 0.0
 
 
 def _with_actual(
     tables: Sequence[AuditedScan], actual: Sequence[ActualScan]
 ) -> tuple[AuditedScan, ...]:
-    """The scans with what the engine reported, matched by table names and addresses."""
+    """Return the scans with what the engine reported, matched by table names and addresses."""
     left = list(actual)
     lines = []
     for table in tables:
@@ -113,7 +117,7 @@ def _with_actual(
 
 
 def _is_whole(scan: ActualScan, tables: Sequence[AuditedScan]) -> bool:
-    """Whether the numbers of a whole query are those of its only scan."""
+    """Say whether the numbers of a whole query are those of its only scan."""
     return not scan.table and len(tables) == 1
 
 
@@ -130,14 +134,15 @@ def _parts(name: str) -> list[str]:
 
 
 def table_totals(queries: Sequence[QueryLine], pinned: Iterable[Pinned]) -> tuple[TableTotal, ...]:
-    """Every table of the run, ranked by wasted bytes."""
-    scans: dict[str, list[tuple[QueryLine, AuditedScan]]] = {}
+    """Return every table of the run, ranked by wasted bytes."""
+    uses: dict[str, list[TableUse]] = {}
     for query in queries:
-        for table in query.tables:
-            scans.setdefault(canonical_uri(table.uri), []).append((query, table))
+        tables: tuple[AuditedScan | UnreadTable, ...] = (*query.tables, *query.unread)
+        for table in tables:
+            uses.setdefault(canonical_uri(table.uri), []).append((query, table))
     # If a table has several names, the first one counts.
     by_address = {canonical_uri(table_pin.uri): table_pin for table_pin in reversed(list(pinned))}
-    lines = [_table(table_pin, scans.get(address, [])) for address, table_pin in by_address.items()]
+    lines = [_table(table_pin, uses.get(address, [])) for address, table_pin in by_address.items()]
     return tuple(sorted(lines, key=_worst))
 
 
@@ -145,11 +150,14 @@ def _worst(line: TableTotal | ColumnTotal) -> tuple[bool, int, int]:
     return line.wasted is None, -(line.wasted or 0), -(line.bytes_read or 0)
 
 
-def _table(pinned: Pinned, scans: Sequence[tuple[QueryLine, AuditedScan]]) -> TableTotal:
-    failed = next((table.error for _, table in scans if table.error is not None), None)
+def _table(pinned: Pinned, uses: Sequence[TableUse]) -> TableTotal:
+    scans = [(query, table) for query, table in uses if isinstance(table, AuditedScan)]
+    errors = [table.error for _, table in uses if isinstance(table, UnreadTable) and table.error]
+    failed = errors[0] if errors else None
     if pinned.error is not None:
         failed = error_line(from_text(pinned.error))
-    texts = {id(query): query for query, _ in scans}
+    texts = {id(query): query for query, _ in uses}
+    is_read = len(scans) == len(uses)
     return TableTotal(
         name=pinned.name,
         uri=pinned.uri,
@@ -157,9 +165,9 @@ def _table(pinned: Pinned, scans: Sequence[tuple[QueryLine, AuditedScan]]) -> Ta
         version=pinned.version,
         queries=len(texts),
         times=sum(query.times for query in texts.values()),
-        bytes_read=_all_runs((query, table.bytes_read) for query, table in scans),
-        wasted=_all_runs((query, table.wasted_per_run) for query, table in scans),
-        layout_bytes=_all_runs((query, table.layout_bytes) for query, table in scans),
+        bytes_read=_all_runs((q, table.bytes_read) for q, table in scans) if is_read else None,
+        wasted=_all_runs((q, table.wasted_per_run) for q, table in scans) if is_read else None,
+        layout_bytes=_all_runs((q, table.layout_bytes) for q, table in scans) if is_read else None,
         columns=_columns(scans),
         error=failed,
     )
@@ -172,7 +180,9 @@ def _all_runs(parts: Iterable[tuple[QueryLine, int | None]]) -> int | None:
 def _columns(scans: Sequence[tuple[QueryLine, AuditedScan]]) -> tuple[ColumnTotal, ...]:
     scans_by_column: dict[str, list[tuple[QueryLine, AuditedScan]]] = {}
     for query, table in scans:
-        for column in dict.fromkeys(name for line in table.conjuncts for name in line.columns):
+        for column in dict.fromkeys(
+            name for line in table.scan.report.conjuncts for name in line.columns
+        ):
             scans_by_column.setdefault(column, []).append((query, table))
     lines = [
         ColumnTotal(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from whyscan.reports import report_view
 from whyscan.reports.view import (
     Cell,
     CodeBlock,
@@ -37,22 +38,26 @@ from whyscan.spark.stages.audit.phrases import (
     rewrites,
     unchecked,
 )
+from whyscan.statements.reports import view as statement_view
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from whyscan.reports.view import Blocks, GridRow, Inline
+    from whyscan.reports.view import Block, Blocks, GridRow, Inline
     from whyscan.spark.stages.audit.report import (
+        Actual,
         Audit,
         AuditedScan,
         QueryLine,
         TableTotal,
     )
     from whyscan.spark.stages.audit.spending import RunsTotal
+    from whyscan.statements.records import StatementReport
 
 IN_FULL = 20
 """How many queries are shown in full; the page and the JSON have all of them."""
 LONGEST_SQL = 160
+UNKNOWN = "\N{EN DASH}"
 
 
 def view(audit: Audit, shown: int) -> Blocks:
@@ -63,7 +68,10 @@ def view(audit: Audit, shown: int) -> Blocks:
         Section("tables", tuple(_tables(audit, shown)), quiet=True),
         *more_sums(audit, shown),
         *lists(audit, shown),
-        *(_query(rank, line) for rank, line in enumerate(audit.queries[:IN_FULL], 1)),
+        *(
+            _query(rank, line, audit.run.timezone)
+            for rank, line in enumerate(audit.queries[:IN_FULL], 1)
+        ),
         GatesBlock(audit.assertions),
         NotesBlock((*unchecked(audit), *(f"note: {note}" for note in audit.run.notes))),
         Fold("what this rests on", (basis(audit),), detail=True),
@@ -105,7 +113,7 @@ def _ranking(audit: Audit, shown: int) -> GridBlock:
 
 
 def _row(rank: int, line: QueryLine) -> GridRow:
-    names = ", ".join(dict.fromkeys(table.name for table in line.tables)) or "none"
+    names = ", ".join(line.table_names) or "none"
     sentences = (
         could_read(line),
         by_layout(line),
@@ -122,29 +130,61 @@ def _row(rank: int, line: QueryLine) -> GridRow:
     )
 
 
-def _query(rank: int, line: QueryLine) -> Fold:
+def _query(rank: int, line: QueryLine, timezone: str) -> Fold:
     """Return one query in full; text leaves it out, because the ranking has the answer."""
-    findings = (*line.findings, *(f for table in line.tables for f in table.findings))
+    statement = line.statement(timezone)
     return Fold(
         f"{rank}: {heading(line)}",
         (
             CodeBlock("query", line.sql),
-            NotesBlock(tuple(note for table in line.tables for note in _scan(table))),
-            FindingsBlock(findings),
+            NotesBlock(
+                tuple(
+                    ("write instead: ", CodeSpan(table.write_instead))
+                    for table in line.tables
+                    if table.write_instead is not None
+                )
+            ),
+            FindingsBlock(line.findings),
+            *(
+                Section(
+                    f"{table.scan.title}: {heading(table)}", tuple(scan_blocks(table, statement))
+                )
+                for table in line.tables
+            ),
         ),
         detail=True,
     )
 
 
-def _scan(table: AuditedScan) -> Iterator[Inline]:
-    title = table.name if table.alias == table.name else f"{table.name} {table.alias}"
-    if table.summary is None:
-        yield NameSpan(title), f": {inert_sql(table.error or 'unknown')}"
-        return
-    read = f"{table.summary.files_kept:,} of {counted(table.summary.files_total, 'file')}"
-    yield NameSpan(title), f": {read} kept, {size(table.bytes_read)} read"
-    if table.rewrite is not None:
-        yield "write instead: ", CodeSpan(table.rewrite)
+def scan_blocks(table: AuditedScan, statement: StatementReport) -> Iterator[Block]:
+    """Yield the blocks of the report on a statement's scan, and what the audit adds to them."""
+    subject = table.scan.report.table
+    yield NotesBlock(((NameSpan(subject.uri), f" ({report_view.about(subject)})"),))
+    yield from statement_view.scan_blocks(table.scan, statement, full=False)
+    if None not in (table.bytes_read, table.bytes_kept) and table.bytes_read != table.bytes_kept:
+        without = f"An engine that does not see through a condition reads {size(table.bytes_read)}."
+        yield NotesBlock((f"This is what metadata allows. {without}",))
+    if table.actual is not None:
+        heads = (Head("one run"), Head("predicted", number=True), Head("engine", number=True))
+        title = f"Predicted and actual reads of {table.scan.title}"
+        yield GridBlock(heads, tuple(_compared(table, table.actual)), label=title)
+        runs = counted(table.actual.runs, "run")
+        yield NotesBlock((f"The engine's figures are the mean of {runs}.",))
+
+
+def _compared(table: AuditedScan, actual: Actual) -> Iterator[GridRow]:
+    """Yield the predicted numbers of one run, and the engine's average per run."""
+    files, runs = table.scan.report.files_level, max(actual.runs, 1)
+    for name, predicted, sum_of_runs in (
+        ("files", files.kept, actual.files),
+        ("bytes", table.bytes_kept, actual.bytes),
+        ("rows", files.rows_kept, actual.rows),
+    ):
+        numbers = predicted, None if sum_of_runs is None else round(sum_of_runs / runs)
+        yield (
+            name,
+            *(UNKNOWN if n is None else size(n) if name == "bytes" else f"{n:,}" for n in numbers),
+        )
 
 
 def _tables(audit: Audit, shown: int) -> Iterator[GridBlock | NotesBlock]:

@@ -1,4 +1,4 @@
-"""From the report on a statement to the scans of the audit: bytes read and bytes needed."""
+"""Computes the bytes that the scans of a statement read, and those that they need."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from msgspec import Struct
+from msgspec.structs import replace
 
 from whyscan.planning.plan.planner import plus, total
 from whyscan.reports.findings import Code
@@ -16,8 +17,7 @@ from whyscan.spark.stages.audit.report import AuditedScan
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from whyscan.planning.plan.scan_plan import ScanPlan
-    from whyscan.reports.conjuncts import ConjunctLine
+    from whyscan.planning.plan.scan_plan import PlannedSnapshot, ScanPlan
     from whyscan.reports.findings import Effect, Finding
     from whyscan.statements.records import ScanReport, StatementReport
 
@@ -32,9 +32,9 @@ REWRITTEN = frozenset(
 """Findings with a rewrite that is proven to mean the same and was planned on the same snapshot."""
 
 
-def table_lines(report: StatementReport) -> tuple[AuditedScan, ...]:
-    """One `AuditedScan` for each scan, in the statement's order."""
-    return tuple(map(_line, report.scans))
+def audited_scans(report: StatementReport) -> tuple[AuditedScan, ...]:
+    """Return one `AuditedScan` for each scan, in the statement's order."""
+    return tuple(_audited(scan, scan.plan) for scan in report.scans if scan.plan is not None)
 
 
 class PlanBytes(Struct, frozen=True):
@@ -67,41 +67,20 @@ _ANSWERED = PlanBytes(limited=False, pruned_groups=None)
 """Nothing is asked of a scan that metadata answers."""
 
 
-def _line(scan: ScanReport) -> AuditedScan:
-    report = scan.report
+def _audited(scan: ScanReport, plan: PlannedSnapshot) -> AuditedScan:
     kept = scan.reading.bytes_kept
-    counted = _ANSWERED if scan.answer is not None else reduce(add, scan.plan.each(PlanBytes.of))
+    counted = _ANSWERED if scan.answer is not None else reduce(add, plan.each(PlanBytes.of))
     read = needed = None
     if kept is not None:
-        read = _maximum([kept, *_read_without_rewrite(scan, counted)])
+        read = _maximum([kept, *_read_without_rewrite(scan, plan, counted)])
         needed = min([kept, *_sufficient_bytes(scan, counted, kept)])
     return AuditedScan(
-        name=scan.name,
-        alias=scan.alias,
-        uri=report.table.uri,
-        format=report.table.format,
-        version=report.table.version,
-        columns=scan.columns,
-        predicate=report.question.predicate,
-        levels=report.levels,
-        conjuncts=report.conjuncts,
-        findings=report.findings,
-        summary=scan.plan.summary,
-        unchecked=report.unchecked,
-        work=_work(report.conjuncts),
-        answer=scan.answer,
-        bytes_kept=kept,
+        scan=replace(scan, plan=None),
         bytes_read=read,
         bytes_needed=needed,
         layout_bytes=None if needed is None else _layout_bytes(scan, counted, needed),
-        rewrite=_rewrite(report.findings),
+        write_instead=_rewrite(scan.report.findings),
     )
-
-
-def _work(conjuncts: Iterable[ConjunctLine]) -> ConjunctLine | None:
-    """The conjunct that removes the most alone: bytes, or files where bytes are unknown."""
-    working = [line for line in conjuncts if line.alone.files]
-    return max(working, key=lambda c: (c.alone.bytes or 0, c.alone.files), default=None)
 
 
 def _maximum(amounts: list[int | None]) -> int | None:
@@ -109,22 +88,23 @@ def _maximum(amounts: list[int | None]) -> int | None:
     return max(numbers) if len(numbers) == len(amounts) else None
 
 
-def _read_without_rewrite(scan: ScanReport, counted: PlanBytes) -> Iterator[int | None]:
-    """The bytes that engines read which do not see through a condition, one per finding."""
-    plan = scan.plan
+def _read_without_rewrite(
+    scan: ScanReport, plan: PlannedSnapshot, counted: PlanBytes
+) -> Iterator[int | None]:
+    """Yield the bytes that engines read which do not see through a condition, one per finding."""
     if scan.answer is not None or counted.limited:
         return
     removed = 0 if scan.rewrite is None else scan.rewrite.removed.bytes
     for effect in _effects(scan.report.findings):
         before = effect.bytes_before
-        if before is None and effect.before == plan.summary.files_total:
+        if before is None and effect.before == scan.report.files_level.total:
             # Closed manifests: the plan's numbers do not include the files that they list.
             before = reduce(plus, plan.each(_bytes_of_all_files))
         yield None if before is None or removed is None else before - removed
 
 
 def _sufficient_bytes(scan: ScanReport, counted: PlanBytes, kept: int) -> Iterator[int]:
-    """The bytes that are proven to be enough: by row groups, by joins, by proven rewrites."""
+    """Yield the bytes that are proven to be enough: by row groups, by joins, by proven rewrites."""
     if scan.answer is not None:
         return
     if counted.pruned_groups is not None:
@@ -141,7 +121,7 @@ def _sufficient_bytes(scan: ScanReport, counted: PlanBytes, kept: int) -> Iterat
 
 
 def _layout_bytes(scan: ScanReport, counted: PlanBytes, needed: int) -> int:
-    """An upper estimate of the needed bytes that a sorted table would not read.
+    """Return an upper estimate of the needed bytes that a sorted table would not read.
 
     It assumes that values lie evenly between the bounds of a file, as WIDE_BOUNDS does.
     """
@@ -155,19 +135,19 @@ def _layout_bytes(scan: ScanReport, counted: PlanBytes, needed: int) -> int:
 
 
 def _bytes_of_all_files(plan: ScanPlan) -> int | None:
-    """The bytes of all live files of a part; None if unknown."""
+    """Sum the bytes of all live files of a part; None if unknown."""
     return total(plan.snapshot.files((), plan.zone).bytes)
 
 
 def _effects(findings: Iterable[Finding]) -> Iterator[Effect]:
-    """The effects of rewrites of a condition that were planned again."""
+    """Yield the effects of rewrites of a condition that were planned again."""
     for finding in findings:
         if finding.code in REWRITTEN and finding.rewrite is not None and finding.effect is not None:
             yield finding.effect
 
 
 def _rewrite(findings: Iterable[Finding]) -> str | None:
-    """The proven rewrite that saves the most files."""
+    """Return the proven rewrite that saves the most files."""
     rewrites = [f for f in findings if f.code in REWRITTEN and f.rewrite is not None and f.effect]
     best = max(rewrites, key=_spared, default=None)
     return None if best is None else best.rewrite
