@@ -13,9 +13,9 @@ from support.formats import fragment, markdown, page, text
 from support.markup import Elements
 from support.statement_reports import valid
 from whyscan.reports.document import to_json
+from whyscan.reports.junit import junit
+from whyscan.reports.sarif import sarif
 from whyscan.reports.text_layout import Page, columns
-from whyscan.statements.reports.junit import junit
-from whyscan.statements.reports.sarif import sarif
 
 CHANGES = {
     "a delete": "DELETE FROM orders WHERE month = 2 AND amount > 10",

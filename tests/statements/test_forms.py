@@ -10,9 +10,9 @@ from support.markup import NAMES
 from support.statement_reports import STATEMENTS, joined, orders, scan, statement
 from whyscan.reports.document import document
 from whyscan.reports.gates import Gates, StatementGates
+from whyscan.reports.junit import junit
+from whyscan.reports.sarif import sarif
 from whyscan.statements.records import Edge, StatementReport
-from whyscan.statements.reports.junit import junit
-from whyscan.statements.reports.sarif import sarif
 
 GATES = StatementGates(Gates(max_files=1), {"users": Gates(max_files=4)})
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from whyscan.cli import options, suggestions
 from whyscan.cli.baseline import against_baseline
-from whyscan.cli.formats import EXPLAIN_FORMS, LISTS_FILES, rendered
+from whyscan.cli.formats import EXPLAIN_FORMS, LISTS_FILES, rendered_checks
 from whyscan.cli.gates import gates_of_table, thresholds_of_table
 from whyscan.cli.progress import Progress
 from whyscan.cli.spark_session import MASTER, spark_session
@@ -177,20 +177,10 @@ def _explain_table(arguments: ExplainArguments) -> int:
         report = against_baseline(report, " ".join(places), arguments.gates)
     if arguments.redact:
         report = report.redacted()
-    source = predicate[1:] if predicate.startswith("@") else None
 
     def render(page: Page) -> str:
-        match arguments.form:
-            case "sarif":
-                from whyscan.reports.sarif import sarif
-
-                return sarif(report, source)
-            case "junit":
-                from whyscan.reports.junit import junit
-
-                return junit(report)
-            case form:
-                return rendered(report, form, replace(page, files=arguments.show))
+        shown = replace(page, files=arguments.show)
+        return rendered_checks(report, arguments.form, shown, predicate)
 
     options.deliver(render, arguments.output)
     return 0 if report.passed else options.GATE_FAILED

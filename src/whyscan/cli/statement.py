@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from whyscan.cli import options
 from whyscan.cli.baseline import statement_against_baseline
-from whyscan.cli.formats import rendered
+from whyscan.cli.formats import rendered_checks
 from whyscan.cli.gates import gates_of_statement
 from whyscan.cli.parameters import pairs
 from whyscan.cli.progress import Progress
@@ -40,7 +40,8 @@ def explain_statement(arguments: ExplainArguments) -> int:
         report = report.redacted()
 
     def render(page: Page) -> str:
-        return _render_report(report, arguments, replace(page, files=arguments.show))
+        shown = replace(page, files=arguments.show)
+        return rendered_checks(report, arguments.form, shown, arguments.sql or "")
 
     options.deliver(render, arguments.output)
     return 0 if report.passed else options.GATE_FAILED
@@ -90,18 +91,3 @@ def _partition_types(store: StorageOptions, tables: Iterable[str]) -> dict[str, 
             )
         types[name][column] = kind
     return types
-
-
-def _render_report(report: StatementReport, arguments: ExplainArguments, page: Page) -> str:
-    match arguments.form:
-        case "sarif":
-            from whyscan.statements.reports.sarif import sarif
-
-            sql = arguments.sql or ""
-            return sarif(report, sql[1:] if sql.startswith("@") else None)
-        case "junit":
-            from whyscan.statements.reports.junit import junit
-
-            return junit(report)
-        case form:
-            return rendered(report, form, page)

@@ -8,42 +8,25 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from msgspec import Struct
-
 from whyscan.reports.document import version
 from whyscan.reports.findings import Severity
 from whyscan.reports.phrases import gate
 from whyscan.reports.words import inert, inert_sql
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from whyscan.reports.findings import Finding
-    from whyscan.reports.gates import Assertion, GatedReport
-    from whyscan.reports.report import Report
+    from whyscan.reports.gates import Assertion, CheckedSubject, GatedReport
+    from whyscan.reports.rendering import CheckedReport
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 LEVELS = {Severity.WARNING: "warning", Severity.INFO: "note"}
 
 
-def sarif(report: Report, source: str | None = None) -> str:
-    """Write one run. `source` is the file that contains the predicate, if it came from a file."""
-    subject = SarifSubject(
-        place(report.table.uri, source), f"{report.table.uri}\0{report.question.predicate}"
-    )
-    return run(results(report, subject))
-
-
-class SarifSubject(Struct, frozen=True):
-    """The location of the results, and the text that identifies their question in later runs."""
-
-    place: dict[str, Any]
-    question: str
-
-
-def run(results: Iterable[dict[str, Any]]) -> str:
-    """Write the whole document."""
-    listed = list(results)
+def sarif(report: CheckedReport, source: str | None = None) -> str:
+    """Write one run. `source` is the file that contains the SQL, if it came from a file."""
+    listed = [result for subject in report.subjects() for result in _results(subject, source)]
     driver = {
         "name": "whyscan",
         "version": version(),
@@ -54,15 +37,15 @@ def run(results: Iterable[dict[str, Any]]) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-def results(report: GatedReport, subject: SarifSubject) -> Iterator[dict[str, Any]]:
+def _results(subject: CheckedSubject, source: str | None) -> Iterator[dict[str, Any]]:
     """Yield one result per finding and per failed gate."""
-    before = Counter[str]()
-    for result in (*_findings(report), *_gates(report)):
+    place, before = _place(subject.table, source), Counter[str]()
+    for result in (*_findings(subject.report), *_gates(subject.report)):
         rule = result["ruleId"]
-        mark = _fingerprint(subject.question, rule, before[rule])
+        mark = _fingerprint(subject.identity, rule, before[rule])
         yield {
             **result,
-            "locations": [subject.place],
+            "locations": [place],
             "partialFingerprints": {"whyscan/v1": mark},
         }
         before[rule] += 1
@@ -101,7 +84,7 @@ def _suppression(assertion: Assertion) -> dict[str, Any]:
     return {"suppressions": [suppression]}
 
 
-def place(table: str, source: str | None) -> dict[str, Any]:
+def _place(table: str, source: str | None) -> dict[str, Any]:
     """Return the location to show: the file of the query, or else the table."""
     uri = quote(table if source is None else source, safe="/:", errors="replace")
     return {

@@ -127,7 +127,7 @@ def _scan(at: int, report: StatementReport, titles: Sequence[str], *, full: bool
     """Return one scan; a scan with a failed gate is open."""
     scan, table = report.scans[at], report.scans[at].report.table
     role = "" if (role_text := target(scan)) is None else f"{role_text}, "
-    blocks = tuple(_parts(scan, report, full=full))
+    blocks = tuple(scan_blocks(scan, report, full=full))
     return Fold(
         NameSpan(titles[at]),
         # In short, a scan is one paragraph of text.
@@ -137,7 +137,7 @@ def _scan(at: int, report: StatementReport, titles: Sequence[str], *, full: bool
     )
 
 
-def _parts(scan: ScanReport, report: StatementReport, *, full: bool) -> Iterator[Block]:
+def scan_blocks(scan: ScanReport, report: StatementReport, *, full: bool) -> Iterator[Block]:
     """Yield what a scan reads and why; a scan that metadata answers reads nothing."""
     read = scan.answer is None
     yield _about(scan)
