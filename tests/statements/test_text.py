@@ -17,6 +17,7 @@ from support.statement_reports import STATEMENTS, joined, orders, scan, statemen
 from whyscan.reports.gates import Gates, StatementGates
 from whyscan.reports.text_layout import Page, columns
 from whyscan.statements.records import Amount, Dynamic, Edge, StatementReport, Stayed, Supply
+from whyscan.statements.stay_reasons import StayReason
 from whyscan.tree.types import STRING
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -33,7 +34,7 @@ def hostile():
         HOSTILE,
         f"{HOSTILE}2",
         columns=(HOSTILE,),
-        above=(Stayed(f"{HOSTILE}3", HOSTILE),),
+        above=(Stayed(f"{HOSTILE}3", StayReason.MUST_NOT_MOVE, HOSTILE),),
         dynamic=Dynamic((supply,), Amount(1, None, None), None, None),
         limit=HOSTILE,
         answer=HOSTILE,
@@ -113,11 +114,17 @@ def test_a_long_statement_is_cut_and_whole_with_the_files():
 def test_conditions_of_joins_are_listed_with_the_joins_one_line_per_pair():
     report = statement("joined")
     one, other = "o.user = u.age", "o.month = u.month"
-    first = replace(report.scans[0], above=(Stayed(one, "…"), Stayed("o.x = 1", "it is random")))
+    first = replace(
+        report.scans[0],
+        above=(
+            Stayed(one, StayReason.SEVERAL_TABLES),
+            Stayed("o.x = 1", StayReason.NOT_DETERMINISTIC),
+        ),
+    )
     edges = (Edge("left", 0, 1, one), Edge("left", 0, 1, other))
     rendered = text(replace(report, scans=(first, report.scans[1]), joins=edges))
 
-    assert "stays above: o.x = 1 (it is random)" in rendered
+    assert "stays above: o.x = 1 (it stands above" in rendered
     assert f"stays above: {one}" not in rendered
     assert f"left  orders o and users u: {one} AND {other}" in rendered
 

@@ -22,6 +22,7 @@ from whyscan.statements.records import (
     Supply,
 )
 from whyscan.statements.roles import Origin, Role
+from whyscan.statements.stay_reasons import StayReason
 from whyscan.table import Table
 from whyscan.tree.types import DOUBLE, INT
 
@@ -99,6 +100,7 @@ WHERE u.month = 3 AND o.amount > 99 AND coalesce(u.country, 'none') <> 'US' GROU
         above=(
             Stayed(
                 "coalesce(u.country, 'none') <> 'US'",
+                StayReason.JOIN_KEEPS_ROWS,
                 "a row of NULLs, which a LEFT JOIN makes up, passes it",
             ),
         ),

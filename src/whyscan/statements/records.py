@@ -22,6 +22,7 @@ from whyscan.reports.gates import (
 from whyscan.reports.rendering import CheckedReport
 from whyscan.reports.report import Report
 from whyscan.statements.roles import Origin, Role
+from whyscan.statements.stay_reasons import REASON_WORDS, StayReason
 
 if TYPE_CHECKING:
     from whyscan.reports.gates import StatementGates
@@ -42,10 +43,22 @@ class Placed(Record, frozen=True):
 
 
 class Stayed(Record, frozen=True):
-    """A condition that names columns of a scan but does not filter it, and the reason."""
+    """A condition that names columns of a scan but does not filter it, and the reason.
+
+    `detail` says it in words where the code does not say enough.
+    """
+
+    OMITTED: ClassVar = ("detail",)
+    COMPUTED: ClassVar = {"why": "why"}
 
     sql: Sql
-    why: Sentence
+    reason: StayReason
+    detail: Sentence | None = None
+
+    @property
+    def why(self) -> Sentence:
+        """The reason in words."""
+        return REASON_WORDS[self.reason] if self.detail is None else self.detail
 
 
 class Amount(Record, frozen=True):

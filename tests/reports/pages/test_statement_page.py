@@ -13,6 +13,7 @@ from support.statement_reports import STATEMENTS, orders, scan, statement
 from whyscan.reports.pages.lanes import ROW, drawing
 from whyscan.statements.records import Amount, Dynamic, Edge, StatementReport, Stayed, Supply
 from whyscan.statements.reports.phrases import joins
+from whyscan.statements.stay_reasons import StayReason
 from whyscan.tree.types import INT
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -130,7 +131,7 @@ def hostile(names):
             name,
             f"{name}2",
             columns=(name,),
-            above=(Stayed(name, name),),
+            above=(Stayed(name, StayReason.MUST_NOT_MOVE, name),),
             dynamic=Dynamic((Supply(name, name, 0, name, name),), Amount(1, 1, 1), None, None),
             limit=name,
         )

@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.statements.records import Stayed
+from whyscan.statements.stay_reasons import StayReason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,7 +26,6 @@ _NO_TABLES = frozenset({"LocalRelation", "Range", "OneRowRelation", "CTERelation
 _CHOOSING = frozenset({"pathglobfilter", "recursivefilelookup", "modifiedbefore", "modifiedafter"})
 _DELTA = "org.apache.spark.sql.delta."
 _DELTA_INDEXES = frozenset({"PreparedDeltaFileIndex", "TahoeLogFileIndex"})
-_AT_RUN_TIME = "its values are known when the query runs"
 _TEXT = re.compile(r"('(?:[^'\\]|\\.)*')")
 
 
@@ -137,7 +137,7 @@ def _filtered(plan: Java, above: _Above) -> _Above:
     for part in _conjuncts(plan.condition()):
         text = _unqualified(part)
         if with_plans and any(_kind(node) in _SUBQUERIES for node in _tree(part)):
-            stayed.append(Stayed(text, _AT_RUN_TIME))
+            stayed.append(Stayed(text, StayReason.AT_RUN_TIME))
         else:
             conditions.append(text)
     columns = above.columns

@@ -25,6 +25,7 @@ from whyscan.spark.plans.printed_filters import UnsureError
 from whyscan.statements.records import Placed, ScanReport, StatementReport, Stayed
 from whyscan.statements.roles import Origin
 from whyscan.statements.scans import EVERYTHING
+from whyscan.statements.stay_reasons import StayReason
 from whyscan.tables import open_snapshot
 from whyscan.tables.storage.enclosing_tables import OPTION as AS_FILES
 from whyscan.tables.time_travel import Travel
@@ -151,7 +152,7 @@ def _conjuncts(
         try:
             predicate, _ = bind_request(snapshot, text, None, frame_options.terms)
         except PredicateError as error:
-            refused.append(Stayed(text, error.message))
+            refused.append(Stayed(text, StayReason.MUST_NOT_MOVE, error.message))
             continue
         for conjunct in predicate.conjuncts:
             opaque = isinstance(conjunct.expression, Opaque)

@@ -18,6 +18,7 @@ from whyscan.statements.placement.facts import Fact
 from whyscan.statements.records import Amount, Rewrite, Stayed
 from whyscan.statements.roles import Origin
 from whyscan.statements.sql.relations import Select, Source
+from whyscan.statements.stay_reasons import StayReason
 from whyscan.tree.nodes import Column, Literal, Opaque, walk
 from whyscan.tree.rewrite import substituted
 from whyscan.tree.types import BOOLEAN
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from whyscan.statements.placement.placement import PlacedScan
     from whyscan.statements.sql.relations import Output, Query
 
-BY_SOURCE = "WHEN NOT MATCHED BY SOURCE acts on rows that fail it"
 COPIED = (
     "a file that is rewritten is read with all its columns, as copy-on-write does; where deletion "
     "vectors or delete files mark rows instead, the columns that conditions name are enough"
@@ -89,7 +89,9 @@ def _either(first: PlacedScan, second: PlacedScan) -> PlacedScan:
         shared += _alternatives(*alternatives)
     else:
         lost = [fact for facts in alternatives for fact in facts]
-        above += [Stayed(fact.written, BY_SOURCE) for fact in lost if _was_written(fact)]
+        above += [
+            Stayed(fact.written, StayReason.ROWS_BY_SOURCE) for fact in lost if _was_written(fact)
+        ]
     columns = dict.fromkeys((*first.columns, *second.columns))
     return replace(
         first, facts=tuple(shared), columns=tuple(columns), above=tuple(dict.fromkeys(above))

@@ -33,6 +33,7 @@ from whyscan.statements.records import Amount, Dynamic, Stayed, Supply
 from whyscan.statements.roles import Origin
 from whyscan.statements.scans import placed_scans, predicate_of
 from whyscan.statements.sql.relations import without_key
+from whyscan.statements.stay_reasons import StayReason
 from whyscan.tree import arrow
 from whyscan.tree.lazy import lazy
 from whyscan.tree.nodes import Column, IsNull, Literal, Not, Opaque, columns_of, walk
@@ -248,7 +249,7 @@ class Dynamics:
         """The scan without the conditions that whyscan cannot interpret."""
         leaf = planned.leaf
         opaque = [f for f in leaf.facts if any(isinstance(e, Opaque) for e in walk(f.expression))]
-        stayed = [Stayed(fact.written, "it cannot be evaluated on rows") for fact in opaque]
+        stayed = [Stayed(fact.written, StayReason.NOT_ON_ROWS) for fact in opaque]
         read = replace(
             leaf,
             facts=tuple(fact for fact in leaf.facts if fact not in opaque),

@@ -8,6 +8,7 @@ from whyscan.statements.placement.facts import Fact
 from whyscan.statements.roles import Origin
 from whyscan.statements.sql.relations import keys_of
 from whyscan.statements.sql.using_columns import on_both_sides
+from whyscan.statements.stay_reasons import StayReason
 from whyscan.tree.nodes import (
     Column,
     Comparator,
@@ -70,7 +71,7 @@ def constants(select: Select, key: str) -> list[Fact]:
     return facts
 
 
-def inward(fact: Fact, key: str, select: Select) -> tuple[Fact | None, str]:
+def inward(fact: Fact, key: str, select: Select) -> tuple[Fact | None, StayReason | None]:
     """A fact about the outputs of a block, rewritten for its sources, or why it does not pass."""
     if select.barrier is not None:
         return None, select.barrier
@@ -78,12 +79,12 @@ def inward(fact: Fact, key: str, select: Select) -> tuple[Fact | None, str]:
     names = {path[1] for path in paths(fact.expression) if path[0] == key}
     expressions = [outputs.get(name) for name in names]
     if any(expression is None for expression in expressions):
-        return None, "it is computed from many rows, or by what is not understood"
+        return None, StayReason.COMPUTED_FROM_MANY_ROWS
     values = [expression for expression in expressions if expression is not None]
     if not all(one_per_group(value, select) for value in values):
-        return None, "it stands above GROUP BY"
+        return None, StayReason.GROUP_BY
     if not all(_covered(value, keys) for keys in select.partitions for value in values):
-        return None, "it stands above a window function"
+        return None, StayReason.WINDOW
 
     def change(column: Column) -> Expression | None:
         if column.path[0] != key:
@@ -97,8 +98,8 @@ def inward(fact: Fact, key: str, select: Select) -> tuple[Fact | None, str]:
 
     inner = substituted(fact.expression, change)
     if inner is None:
-        return None, "it is computed by what is not understood"
-    return Fact(inner, fact.written, None, fact.origin, fact.via), ""
+        return None, StayReason.NOT_UNDERSTOOD
+    return Fact(inner, fact.written, None, fact.origin, fact.via), None
 
 
 def by_position(fact: Fact, key: str, query: Combined, side: Query) -> Fact | None:

@@ -50,6 +50,7 @@ from whyscan.statements.sql.relations import (
     sources,
 )
 from whyscan.statements.sql.table_names import Base
+from whyscan.statements.stay_reasons import StayReason
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -149,10 +150,10 @@ class Placement(Struct):
         passing = []
         for fact in outer_facts:
             inner, why = inward(fact, key, select)
-            if inner is None:
-                self._stay(select, key, [fact], why)
-            else:
+            if inner is not None:
                 passing.append(inner)
+            elif why is not None:
+                self._stay(select, key, [fact], why)
         passing += self._from_above(select)
         self._read(select, needed)
         if select.tree is None:
@@ -282,34 +283,38 @@ class Placement(Struct):
         """Record the conditions of a block that did not become filters of their sources."""
         conditions = [*select.where, *(c for join in joins(select.tree) for c in join.on)]
         for condition in {c.sql: c for c in reversed(conditions)}.values():
-            keys = condition.source_keys()
-            why = condition.fixed
-            if why is None and len(keys) > 1:
-                why = "it compares columns of several tables"
-            self._keep(condition, why or "a join keeps rows that fail it")
+            several = len(condition.source_keys()) > 1
+            self._keep(
+                condition, StayReason.SEVERAL_TABLES if several else StayReason.JOIN_KEEPS_ROWS
+            )
         passed = {id(fact.expression) for fact in passing}
-        above = ((select.having, "GROUP BY"), (select.qualify, "a window function"))
-        for clause, operation in above:
+        above = ((select.having, StayReason.GROUP_BY), (select.qualify, StayReason.WINDOW))
+        for clause, reason in above:
             for condition in clause:
                 if id(condition.expression) not in passed:
-                    self._keep(condition, condition.fixed or f"it stands above {operation}")
+                    self._keep(condition, reason)
 
-    def _keep(self, condition: Condition, why: str) -> None:
+    def _keep(self, condition: Condition, reason: StayReason) -> None:
         """Record that a condition stays above each scan that it names and does not filter."""
         for key in keys_of(condition.expression):
             placed = self.leaves.get(key)
-            if placed is not None:
-                barrier = placed[0].barrier if condition.fixed is None else None
-                self.above.setdefault(key, []).append(Stayed(condition.sql, barrier or why))
+            if placed is None:
+                continue
+            stayed = (
+                Stayed(condition.sql, placed[0].barrier or reason)
+                if condition.fixed is None
+                else Stayed(condition.sql, StayReason.MUST_NOT_MOVE, condition.fixed)
+            )
+            self.above.setdefault(key, []).append(stayed)
 
-    def _stay(self, query: Query, key: str, facts: Iterable[Fact], why: str) -> None:
+    def _stay(self, query: Query, key: str, facts: Iterable[Fact], reason: StayReason) -> None:
         """Record that facts could not pass into a query, for each scan that they name."""
         for fact in facts:
             if fact.origin is not Origin.WRITTEN:
                 continue
             names = {path[1] for path in paths(fact.expression) if path[0] == key}
             for table in _tables_of(query, names):
-                self.above.setdefault(table, []).append(Stayed(fact.written, why))
+                self.above.setdefault(table, []).append(Stayed(fact.written, reason))
 
 
 def _tables_of(query: Query, names: Iterable[str]) -> Iterator[str]:

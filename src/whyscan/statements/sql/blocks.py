@@ -37,6 +37,7 @@ from whyscan.statements.sql.relations import (
 )
 from whyscan.statements.sql.scopes import Frame
 from whyscan.statements.sql.subqueries import nested_queries, semi_join, subject_of, with_comparison
+from whyscan.statements.stay_reasons import StayReason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -176,9 +177,13 @@ class Builder(Struct):
         right = self.query(node.expression, views, outer)
         if node.args.get("by_name"):
             outputs = outputs_by_name(left, right)
-            why = "it is matched by name"
             return Combined(
-                "by name", narrows=False, left=left, right=right, outputs=outputs, barrier=why
+                "by name",
+                narrows=False,
+                left=left,
+                right=right,
+                outputs=outputs,
+                barrier=StayReason.MATCHED_BY_NAME,
             )
         barrier = clauses.barrier(node)
         if len(left.outputs) != len(right.outputs):
@@ -210,7 +215,7 @@ class Builder(Struct):
         if view.name is None or not _names(view.query, view.name):
             return self.whole(view.query, view.views)
         query = self.whole(view.query, {**view.views, view.name: RECURRING})
-        return replace(query, barrier="it is recursive")
+        return replace(query, barrier=StayReason.RECURSIVE)
 
     def _inner(self, node: exp.Expr, views: Mapping[str, View], frame: Frame) -> Source:
         """The subquery of IN or EXISTS as a source."""

@@ -11,6 +11,7 @@ from whyscan.predicate.syntax.tokens import function_name
 from whyscan.statements.sql.relations import Kind, OutputAggregate, RowLimit, Sort
 from whyscan.statements.sql.scopes import is_volatile, may_aggregate
 from whyscan.statements.sql.using_joins import side_and_kind
+from whyscan.statements.stay_reasons import StayReason
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -19,44 +20,39 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Expression
 
 _BARRIERS = {
-    "limit": "LIMIT",
-    "offset": "OFFSET",
-    "sample": "TABLESAMPLE",
-    "match": "MATCH_RECOGNIZE",
-    "connect": "CONNECT BY",
-    "kind": "SELECT AS",
-    "pivots": "PIVOT",
+    "limit": StayReason.LIMIT,
+    "offset": StayReason.OFFSET,
+    "sample": StayReason.TABLESAMPLE,
+    "match": StayReason.MATCH_RECOGNIZE,
+    "connect": StayReason.CONNECT_BY,
+    "kind": StayReason.SELECT_AS,
+    "pivots": StayReason.PIVOT,
 }
 _SIDES = {"LEFT": Kind.LEFT, "RIGHT": Kind.RIGHT, "FULL": Kind.FULL}
 
 
-def barrier(node: exp.Expr) -> str | None:
-    """The reason why no condition from outside passes into this query; None where some may."""
-    clause = next((word for key, word in _BARRIERS.items() if node.args.get(key)), None)
+def barrier(node: exp.Expr) -> StayReason | None:
+    """Return why no condition from outside passes into this query; None where some may."""
+    clause = next((reason for key, reason in _BARRIERS.items() if node.args.get(key)), None)
     if clause is not None:
-        return f"it stands above {clause}"
+        return clause
     distinct = node.args.get("distinct")
     if isinstance(distinct, exp.Distinct) and distinct.args.get("on") is not None:
-        return "it stands above DISTINCT ON"
+        return StayReason.DISTINCT_ON
     if isinstance(node, exp.Select) and any(map(is_volatile, (*node.expressions, *_where(node)))):
-        return "it stands above what is not deterministic"
+        return StayReason.NOT_DETERMINISTIC
     return None
 
 
-ABOVE_SAMPLE = "it stands above TABLESAMPLE"
-ABOVE_FINAL = "it stands above FINAL, which merges rows"
-
-
-def barrier_before_where(node: exp.Select) -> str | None:
-    """The reason why WHERE does not filter the rows of FROM; None where it does.
+def barrier_before_where(node: exp.Select) -> StayReason | None:
+    """Return why WHERE does not filter the rows of FROM; None where it does.
 
     DuckDB's USING SAMPLE chooses rows before WHERE. MATCH_RECOGNIZE makes other rows. CONNECT BY
     follows rows that WHERE drops afterwards.
     """
     if node.args.get("sample"):
-        return ABOVE_SAMPLE
-    clause = next((key for key in ("match", "connect") if node.args.get(key)), None)
-    return None if clause is None else f"it stands above {_BARRIERS[clause]}"
+        return StayReason.TABLESAMPLE
+    return next((_BARRIERS[key] for key in ("match", "connect") if node.args.get(key)), None)
 
 
 def _where(node: exp.Select) -> list[exp.Expr]:

@@ -17,6 +17,7 @@ from whyscan.statements.sql.scopes import Frame
 from whyscan.statements.sql.syntax import FINAL, TARGET
 from whyscan.statements.sql.using_columns import same_columns
 from whyscan.statements.sql.using_joins import nested_joins
+from whyscan.statements.stay_reasons import StayReason
 from whyscan.tree.types import Field
 
 if TYPE_CHECKING:
@@ -95,8 +96,8 @@ class FromClause(Struct):
         self.functions += [*(node.args.get("pivots") or ()), *([] if sample is None else [sample])]
         if node.args.get("pivots"):
             relation, fields = pivoted(alias, key, relation, fields), ()
-        barrier = None if sample is None else clauses.ABOVE_SAMPLE
-        barrier = clauses.ABOVE_FINAL if node.meta.get(FINAL) else barrier
+        barrier = None if sample is None else StayReason.TABLESAMPLE
+        barrier = StayReason.FINAL if node.meta.get(FINAL) else barrier
         target = bool(node.meta.get(TARGET))
         return Source(key, alias, relation, fields, clauses.place(node), barrier, target)
 
@@ -129,7 +130,7 @@ class FromClause(Struct):
         left, right = self._bound(tree.left, frame), self._bound(tree.right, frame)
         return Join(tree.kind, left, right, conditions, tree.exists)
 
-    def _barred(self, tree: Tree, barrier: str) -> Tree:
+    def _barred(self, tree: Tree, barrier: StayReason) -> Tree:
         """The tree with the same barrier for every source."""
         if isinstance(tree, Source):
             return replace(tree, barrier=barrier)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from whyscan.statements.sql.relations import Output, Select, Source
+from whyscan.statements.stay_reasons import StayReason
 from whyscan.tree.nodes import Cast, Column, Literal, type_of
 from whyscan.tree.types import Field, IntegerType, NullType, OtherType
 
@@ -108,4 +109,4 @@ def pivoted(
     """A pivot reads all columns of its source, and no condition passes into it."""
     inner = Source(f"{key}^", alias, relation, fields)
     reads = frozenset((inner.key, f.name) for f in fields)
-    return Select(inner, (), groups=(), reads=reads, barrier="it is pivoted")
+    return Select(inner, (), groups=(), reads=reads, barrier=StayReason.PIVOTED)

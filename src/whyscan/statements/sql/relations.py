@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from whyscan.statements.sql.table_names import Base
+    from whyscan.statements.stay_reasons import StayReason
     from whyscan.tree.nodes import Comparator, Expression, Path
     from whyscan.tree.types import Field
 
@@ -70,7 +71,7 @@ class Source(Struct, frozen=True, eq=False):
     relation: Base | Query | None
     fields: tuple[Field, ...]
     place: int = -1
-    barrier: str | None = None
+    barrier: StayReason | None = None
     target: bool = False
 
 
@@ -149,7 +150,7 @@ class Select(Struct, frozen=True, eq=False):
     partitions: tuple[tuple[Expression, ...], ...] = ()
     nested: tuple[Nested, ...] = ()
     reads: frozenset[Path] = frozenset()
-    barrier: str | None = None
+    barrier: StayReason | None = None
     distinct: bool = False
     order: tuple[Sort, ...] = ()
     cut: RowLimit | None = None
@@ -176,7 +177,7 @@ class Combined(Struct, frozen=True, eq=False):
     left: Query
     right: Query
     outputs: tuple[Output, ...]
-    barrier: str | None = None
+    barrier: StayReason | None = None
 
 
 Query: TypeAlias = Select | Combined
