@@ -71,7 +71,6 @@ def wasteful_scan() -> AuditedScan:
         findings=(finding,),
         bytes_read=120 * KB,
         bytes_needed=10 * KB,
-        write_instead=rewrite,
         actual=Actual(30, 720, 3_600 * KB, 36_000, None),
     )
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from whyscan.planning.why.attribution import Share
     from whyscan.reports.coverage import MissingStatistics
+    from whyscan.reports.findings import Effect
     from whyscan.reports.gates import Assertion
     from whyscan.reports.levels import Level
     from whyscan.reports.report import Effort, Report, Unchecked
@@ -49,6 +50,12 @@ def share_read(report: Report) -> str:
         selection = report.selection
         parts.append(weight if selection is None else weight + in_whole_files(selection.bytes))
     return ", ".join(parts)
+
+
+def planned(effect: Effect | None) -> Iterator[str]:
+    """Yield what a change was planned to change: `files: 24 before, 2 after`."""
+    if effect is not None:
+        yield f"{inert(effect.unit)}: {effect.before:,} before, {effect.after:,} after"
 
 
 def in_whole_files(read: int | None) -> str:

@@ -32,6 +32,7 @@ from whyscan.reports.conjuncts import ConjunctLine, conjunct_lines
 from whyscan.reports.coverage import Coverage, MissingStatistics
 from whyscan.reports.document import moment
 from whyscan.reports.findings import Code, Facts, Finding, findings
+from whyscan.reports.first_change import FirstChange, first_change
 from whyscan.reports.gates import Assertion, CheckedSubject, GatedAmount, Gates, assertions
 from whyscan.reports.hypothetical import Hypothetical
 from whyscan.reports.levels import Level, Removal, RowsMatched, least, removals
@@ -128,7 +129,12 @@ class Report(CheckedReport, frozen=True, rename={"overlap": "mechanisms"}):
     QUOTED: ClassVar = ("question.predicate", "question.dialect")
     REDACTION_NOTE: ClassVar = "values are redacted: ? is a literal, bounds are ranks"
     OPTIONAL: ClassVar = ("selection", "hypothetical")
-    COMPUTED: ClassVar = {"result": "result", "proofs": "proofs", "files": "live_files"}
+    COMPUTED: ClassVar = {
+        "try_first": "try_first",
+        "result": "result",
+        "proofs": "proofs",
+        "files": "live_files",
+    }
     ONE_PER_LINE: ClassVar = ("files",)
 
     table: Subject
@@ -234,6 +240,11 @@ class Report(CheckedReport, frozen=True, rename={"overlap": "mechanisms"}):
         from whyscan.reports.redaction import redacted
 
         return redacted(self)
+
+    @property
+    def try_first(self) -> FirstChange | None:
+        """The change to try first; null if no finding has one."""
+        return first_change(self.findings, [line.sql for line in self.conjuncts])
 
     @property
     def elapsed(self) -> float:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from whyscan.reports.phrases import (
     basis,
     overlapping,
+    planned,
     removed,
     share_read,
     unchecked_lines,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
     from whyscan.planning.why.attribution import Share
     from whyscan.reports.conjuncts import ConjunctLine, PartLine
+    from whyscan.reports.first_change import FirstChange
     from whyscan.reports.hypothetical import Hypothetical
     from whyscan.reports.report import Report, Subject, Unchecked
     from whyscan.reports.view import Blocks, GridRow, Inline
@@ -54,6 +56,7 @@ def view(report: Report) -> Blocks:
                 subject(report.table),
                 NamedValue("predicate", CodeSpan(report.question.predicate)),
                 *layout(report.hypothetical),
+                *try_first(report.try_first),
             )
         ),
         Section("What is read", (FunnelBlock(report.levels),), quiet=True),
@@ -72,6 +75,19 @@ def title(report: Report) -> TitleBlock:
         return TitleBlock("reads nothing", "the table has no files", "explain", uri)
     verb = "reads" if report.hypothetical is None else "would read"
     return TitleBlock(f"{verb} {share_read(report)}", why(report), "explain", uri)
+
+
+def try_first(change: FirstChange | None, where: str = "") -> Iterator[NamedValue]:
+    """Yield the change to try first, as text to copy, with the finding that tells more of it."""
+    if change is None:
+        return
+    copied = change.predicate or change.rewrite
+    words = [change.code.value, *planned(change.effect)]
+    yield NamedValue(
+        "try first",
+        change.fix if copied is None else CodeSpan(copied),
+        beside=f"{where}{': '.join(filter(None, words))}",
+    )
 
 
 def subject(table: Subject, name: str = "table") -> NamedValue:

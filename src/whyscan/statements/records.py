@@ -12,6 +12,7 @@ from whyscan.fields import Count, Name, Outcome, Record, Sentence, Sql, Value, W
 from whyscan.planning.plan.planner import plus, plus_all
 from whyscan.planning.plan.scan_plan import PlannedSnapshot
 from whyscan.reports.findings import Finding
+from whyscan.reports.first_change import FirstChange, first_change
 from whyscan.reports.gates import (
     Assertion,
     CheckedSubject,
@@ -184,7 +185,7 @@ class StatementReport(CheckedReport, frozen=True):
     """What a statement reads from each of its tables, and why."""
 
     OMITTED: ClassVar = ("seconds",)
-    COMPUTED: ClassVar = {"metadata": "metadata", "result": "result"}
+    COMPUTED: ClassVar = {"try_first": "try_first", "metadata": "metadata", "result": "result"}
     QUOTED: ClassVar = ("sql", "dialect")
 
     sql: Sql
@@ -248,6 +249,16 @@ class StatementReport(CheckedReport, frozen=True):
         )
         outcomes = tuple(assertions_on(self.reading, gates.whole))
         return replace(self, scans=scans, assertions=outcomes)
+
+    @property
+    def try_first(self) -> FirstChange | None:
+        """The change to try first, of all scans and of the statement; null for none."""
+        changes = [first_change(self.findings)]
+        for position, scan in enumerate(self.scans):
+            conjuncts = [line.sql for line in scan.report.conjuncts]
+            changes.append(first_change(scan.report.findings, conjuncts, position))
+        some = [change for change in changes if change is not None]
+        return max(some, key=lambda change: change.saved, default=None)
 
     @property
     def elapsed(self) -> float:

@@ -66,6 +66,7 @@ def view(report: StatementReport, *, full: bool = False) -> Blocks:
     return (
         _title(report),
         CodeBlock("statement", report.sql, beside=terms, whole=listed),
+        FactsBlock(tuple(_try_first(report, titles))),
         _overview(report, titles),
         *(_scan(at, report, titles, full=full) for at in range(len(report.scans))),
         Section("joins", tuple(_joins(report, titles))),
@@ -88,6 +89,13 @@ def _title(report: StatementReport) -> TitleBlock:
         if resolved
         else None,
     )
+
+
+def _try_first(report: StatementReport, titles: Sequence[str]) -> Iterator[NamedValue]:
+    """Yield the change to try first, with the scan that it is about."""
+    change = report.try_first
+    at = None if change is None else change.scan
+    yield from report_view.try_first(change, "" if at is None else f"{titles[at]}: ")
 
 
 def _shared_unchecked(report: StatementReport) -> tuple[StatementReport, tuple[Unchecked, ...]]:

@@ -47,7 +47,7 @@ def test_nothing_audited_is_short():
 def test_a_comment_has_room_for_thousands_of_long_queries_and_the_rest_is_counted():
     long = "x" * 50_000
     finding = Finding(Code.CROSS_JOIN, Severity.WARNING, long, long, rewrite=long)
-    scan = altered(wasteful_scan(), name=long, write_instead=long, findings=(finding,) * 50)
+    scan = altered(wasteful_scan(), name=long, findings=(finding,) * 50)
     heavy = wasteful(sql=f"SELECT '{long}'", tables=(scan,) * 30, error=long)
     report = replace(
         many(2_000),
@@ -71,8 +71,7 @@ def test_a_comment_has_room_for_thousands_of_long_queries_and_the_rest_is_counte
 
 def test_nothing_that_it_quotes_is_markup():
     queries = tuple(
-        wasteful(sql=name, tables=(altered(wasteful_scan(), name=name, write_instead=name),))
-        for name in NAMES
+        wasteful(sql=name, tables=(altered(wasteful_scan(), name=name),)) for name in NAMES
     )
     tables = tuple(TableTotal(name, name, error=name) for name in NAMES)
     unparsed = tuple(Unparsed(name, name, name) for name in NAMES)

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from whyscan.planning.plan.planner import plus, total
 from whyscan.reports.findings import Code
+from whyscan.reports.first_change import REPLACES_CONJUNCT
 from whyscan.spark.stages.audit.report import AuditedScan
 
 if TYPE_CHECKING:
@@ -20,16 +21,6 @@ if TYPE_CHECKING:
     from whyscan.planning.plan.scan_plan import PlannedSnapshot, ScanPlan
     from whyscan.reports.findings import Effect, Finding
     from whyscan.statements.records import ScanReport, StatementReport
-
-REWRITTEN = frozenset(
-    {
-        Code.FUNCTION_ON_PARTITION,
-        Code.LITERAL_TYPE,
-        Code.RANGE_ON_BUCKET,
-        Code.UNSPLITTABLE_OR,
-    }
-)
-"""Findings with a rewrite that is proven to mean the same and was planned on the same snapshot."""
 
 
 def audited_scans(report: StatementReport) -> tuple[AuditedScan, ...]:
@@ -79,7 +70,6 @@ def _audited(scan: ScanReport, plan: PlannedSnapshot) -> AuditedScan:
         bytes_read=read,
         bytes_needed=needed,
         layout_bytes=None if needed is None else _layout_bytes(scan, counted, needed),
-        write_instead=_rewrite(scan.report.findings),
     )
 
 
@@ -142,16 +132,9 @@ def _bytes_of_all_files(plan: ScanPlan) -> int | None:
 def _effects(findings: Iterable[Finding]) -> Iterator[Effect]:
     """Yield the effects of rewrites of a condition that were planned again."""
     for finding in findings:
-        if finding.code in REWRITTEN and finding.rewrite is not None and finding.effect is not None:
+        if (
+            finding.code in REPLACES_CONJUNCT
+            and finding.rewrite is not None
+            and finding.effect is not None
+        ):
             yield finding.effect
-
-
-def _rewrite(findings: Iterable[Finding]) -> str | None:
-    """Return the proven rewrite that saves the most files."""
-    rewrites = [f for f in findings if f.code in REWRITTEN and f.rewrite is not None and f.effect]
-    best = max(rewrites, key=_spared, default=None)
-    return None if best is None else best.rewrite
-
-
-def _spared(finding: Finding) -> int:
-    return 0 if finding.effect is None else finding.effect.before - finding.effect.after

@@ -79,13 +79,10 @@ def rewrites(line: QueryLine) -> Iterator[str]:
 
 
 def remedies(line: QueryLine) -> Iterator[str]:
-    """The first fix of its findings, for a query that wastes bytes and has no rewrite."""
-    if not line.wasted or any(True for _ in rewrites(line)):
-        return
-    for finding in line.all_findings:
-        if finding.severity.value == "warning" and finding.fix is not None:
-            yield f"{finding.code.value}: {inert_sql(finding.fix)}"
-            return
+    """Yield the change to try first, for a query that wastes bytes and has no rewrite."""
+    change = line.statement("").try_first
+    if line.wasted and change is not None and not any(True for _ in rewrites(line)):
+        yield f"{change.code.value}: {inert_sql(change.fix)}"
 
 
 def compared(line: QueryLine) -> Iterator[str]:

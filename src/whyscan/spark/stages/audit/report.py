@@ -38,6 +38,7 @@ from whyscan.fields import (
 )
 from whyscan.planning.plan.planner import plus_all
 from whyscan.reports.findings import Finding
+from whyscan.reports.first_change import REPLACES_CONJUNCT, first_change
 from whyscan.reports.gates import Assertion, at_most
 from whyscan.reports.rendering import WrittenReport
 from whyscan.spark.stages.audit.spending import EarlierRun, RunsTotal, by_day, by_user
@@ -64,14 +65,14 @@ class Actual(Record, frozen=True):
 
 
 class AuditedScan(Record, frozen=True):
-    """One scan of a table in a query: the report on it, and the bytes that it reads and needs.
-
-    `bytes_kept` is what the plan reads, 0 where metadata answers the query. `write_instead` is the
-    proven rewrite that saves the most, as text to copy; None if no rewrite surely saves anything.
-    """
+    """One scan of a table in a query: the report on it, and the bytes that it reads and needs."""
 
     FLAT: ClassVar = ("scan",)
-    COMPUTED: ClassVar = {"bytes_kept": "bytes_kept", "work": "most_work"}
+    COMPUTED: ClassVar = {
+        "bytes_kept": "bytes_kept",
+        "work": "most_work",
+        "write_instead": "write_instead",
+    }
 
     scan: ScanReport
     bytes_read: Annotated[
@@ -83,9 +84,6 @@ class AuditedScan(Record, frozen=True):
     layout_bytes: Annotated[
         Count | None,
         Meta(description="An upper estimate of the needed bytes that another layout would spare."),
-    ] = None
-    write_instead: Annotated[
-        Sql | None, Meta(description="Text to copy: the proven rewrite that saves the most.")
     ] = None
     actual: Annotated[
         Actual | None, Meta(description="What the engine reported that its runs read.")
@@ -103,8 +101,16 @@ class AuditedScan(Record, frozen=True):
 
     @property
     def bytes_kept(self) -> Count | None:
-        """What the plan reads."""
+        """What the plan reads; 0 where metadata answers the query."""
         return self.scan.reading.bytes_kept
+
+    @property
+    def write_instead(self) -> Sql | None:
+        """Text to copy: the proven rewrite that saves the most; null if none surely saves any."""
+        findings = self.scan.report.findings
+        proven = [f for f in findings if f.code in REPLACES_CONJUNCT and f.rewrite and f.effect]
+        change = first_change(proven)
+        return None if change is None else change.rewrite
 
     @property
     def work(self) -> ConjunctLine | None:

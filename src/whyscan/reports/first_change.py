@@ -1,0 +1,114 @@
+"""Chooses the change to try first among the findings of a report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Meta
+
+from whyscan.fields import Count, Record, Sentence, Sql, Word, one_of
+from whyscan.planning.plan.file_scans import joined
+from whyscan.reports.findings import Code, Effect, Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+REPLACES_CONJUNCT = frozenset(
+    {Code.FUNCTION_ON_PARTITION, Code.LITERAL_TYPE, Code.RANGE_ON_BUCKET, Code.UNSPLITTABLE_OR}
+)
+"""Findings with a condition that is proven to mean the same, planned on the same snapshot."""
+
+ABOUT_TABLE = frozenset(
+    {
+        Code.OLD_SPEC,
+        Code.MIXED_MANIFESTS,
+        Code.NO_STATISTICS,
+        Code.BEYOND_STATISTICS_BUDGET,
+        Code.TYPE_WITHOUT_STATISTICS,
+        Code.TRUNCATED_BOUNDS,
+        Code.NAN_UNCOUNTED,
+        Code.CONTRADICTORY_STATISTICS,
+        Code.UNREADABLE_STATISTICS,
+        Code.WIDE_BOUNDS,
+        Code.SMALL_FILES,
+        Code.JOIN_KEY_WITHOUT_STATISTICS,
+    }
+)
+"""Findings whose fix changes the table, and not the query."""
+
+
+class FirstChange(Record, frozen=True):
+    """The change to try first, of the finding whose fix saves the most.
+
+    `effect` is what was planned with the change; None where it could not be planned.
+    """
+
+    code: Code
+    finding: Annotated[Count, Meta(description="The position of the finding.")]
+    changes: Annotated[Word, Meta(description="What is changed."), one_of("query", "table")]
+    fix: Sentence
+    rewrite: Annotated[
+        Sql | None, Meta(description="Text to copy: a condition, a statement or a setting.")
+    ]
+    predicate: Annotated[
+        Sql | None, Meta(description="Text to copy: the whole predicate with the change.")
+    ]
+    effect: Effect | None
+    scan: Annotated[
+        Count | None,
+        Meta(description="The position of the scan; null for a finding about several tables."),
+    ] = None
+
+    @property
+    def saved(self) -> tuple[int, int]:
+        """The bytes and files that the change saves; 0 where they are unknown."""
+        effect = self.effect
+        if effect is None or effect.after >= effect.before:
+            return 0, 0
+        known = effect.bytes_before is not None and effect.bytes_after is not None
+        saved_bytes = (effect.bytes_before or 0) - (effect.bytes_after or 0) if known else 0
+        return saved_bytes, effect.before - effect.after
+
+
+def first_change(
+    findings: Sequence[Finding], conjuncts: Sequence[str] = (), scan: int | None = None
+) -> FirstChange | None:
+    """Return the change that saves the most, else the fix of the first warning; None for none.
+
+    `conjuncts` are the SQL texts of the predicate that the findings are about.
+    """
+    changes = [
+        _change(finding, position, conjuncts, scan)
+        for position, finding in enumerate(findings)
+        # A query that keeps nothing cannot read less.
+        if finding.fix is not None and finding.code is not Code.NOTHING_KEPT
+    ]
+    warned = [
+        change
+        for change in changes
+        if any(change.saved) or findings[change.finding].severity is Severity.WARNING
+    ]
+    return max(warned, key=lambda change: change.saved, default=None)
+
+
+def _change(
+    finding: Finding, position: int, conjuncts: Sequence[str], scan: int | None
+) -> FirstChange:
+    predicate = None
+    if finding.rewrite is not None and finding.code in REPLACES_CONJUNCT and conjuncts:
+        changed = list(conjuncts)
+        changed[finding.conjunct or 0] = finding.rewrite
+        predicate = joined(changed)
+    elif finding.rewrite is not None and finding.code is Code.NO_PARTITION_FILTER:
+        written = [sql for sql in conjuncts if sql.upper() != "TRUE"]
+        predicate = joined([*written, finding.rewrite])
+    return FirstChange(
+        code=finding.code,
+        finding=position,
+        changes="table" if finding.code in ABOUT_TABLE else "query",
+        fix=finding.fix or "",
+        rewrite=finding.rewrite,
+        predicate=predicate,
+        effect=finding.effect,
+        scan=scan,
+    )
