@@ -122,6 +122,8 @@ class Redactor:
             return HIDDEN
         for kind in kinds:
             base = get_args(kind)[0] if get_origin(kind) is Annotated else kind
+            if getattr(base, "_is_protocol", False):
+                return value  # A plan is no part of the document.
             if isinstance(value, get_origin(base) or base):
                 return self.value_of(value, kind)
         return value
