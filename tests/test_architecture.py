@@ -619,3 +619,16 @@ def test_every_folder_of_tests_has_a_counterpart_or_is_said_to_cut_across():
 
     assert sorted(map(str, folders - mirrored - across)) == []
     assert sorted(map(str, across - folders)) == [], "these folders are gone"
+
+
+@pytest.mark.parametrize("package", ["delta", "iceberg", "parquet", "avro", "inventory"])
+def test_a_package_of_a_table_format_imports_none_of_its_modules(package):
+    """Threads open tables and import formats late.
+
+    One thread locks the package and wants a module of it, another locks this module and wants the
+    package: Python then gives one of them a module that is not complete.
+    """
+    text = (PACKAGE / "tables" / package / "__init__.py").read_text("utf-8")
+
+    imports = [n for n in ast.parse(text).body if isinstance(n, ast.Import | ast.ImportFrom)]
+    assert imports == []

@@ -25,10 +25,11 @@ from whyscan.errors import CorruptFile, StorageError, UsageError, WhyscanError
 from whyscan.pruning.concatenation import concatenate
 from whyscan.pruning.mask import as_array, materialise
 from whyscan.tables import open_snapshot
-from whyscan.tables.delta import checkpoint_outline, local_log_files, open_delta
+from whyscan.tables.delta import checkpoint_outline, local_log_files
 from whyscan.tables.delta.local_log_files import LocalCopies
 from whyscan.tables.delta.log import LogFile
 from whyscan.tables.delta.log_parts import _cut
+from whyscan.tables.delta.snapshot import open_delta
 from whyscan.tables.parts import parts
 from whyscan.tables.storage.disk_cache import Cache
 from whyscan.tables.storage.store import Store, joined_ranges

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from whyscan.table import Table
-from whyscan.tables.delta import open_delta
+from whyscan.tables.delta.snapshot import open_delta
 from whyscan.tables.storage.store import local_store
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import pytest
 
 from support.value_predicates import complaints
 from whyscan.errors import TableError
-from whyscan.tables.delta import open_delta
+from whyscan.tables.delta.snapshot import open_delta
 from whyscan.tables.storage.store import local_store
 from whyscan.tree.arrow import arrow_type
 from whyscan.tree.nodes import Column

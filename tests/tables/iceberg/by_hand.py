@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import fastavro
 
 from whyscan.table import Table
-from whyscan.tables.iceberg import open_iceberg
+from whyscan.tables.iceberg.opening import open_iceberg
 from whyscan.tables.storage.store import local_store
 from whyscan.tables.time_travel import Travel
 

@@ -15,7 +15,7 @@ from pyiceberg.types import DecimalType, DoubleType, LongType
 from tables.iceberg.pyiceberg_lakes import create, rows
 from tables.iceberg.questions import asks, column
 from whyscan.table import Table
-from whyscan.tables.iceberg import open_iceberg
+from whyscan.tables.iceberg.opening import open_iceberg
 from whyscan.tables.storage.store import local_store
 
 QUESTIONS = 36

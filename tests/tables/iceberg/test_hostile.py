@@ -18,8 +18,9 @@ from tables.iceberg.by_hand import list_schema
 from whyscan.errors import CorruptFile, TableError, TooLarge, WhyscanError
 from whyscan.table import Table
 from whyscan.tables.avro import containers as avro
-from whyscan.tables.iceberg import decoding, open_iceberg
+from whyscan.tables.iceberg import decoding
 from whyscan.tables.iceberg.avro_schemas import layout
+from whyscan.tables.iceberg.opening import open_iceberg
 from whyscan.tables.storage.store import Store, local_store
 
 

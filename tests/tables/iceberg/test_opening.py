@@ -16,7 +16,8 @@ from tables.iceberg.by_hand import schema
 from whyscan.errors import CorruptFile, TableError
 from whyscan.table import Table
 from whyscan.tables.bounded_cache import BoundedCache, count
-from whyscan.tables.iceberg import manifests, open_iceberg
+from whyscan.tables.iceberg import manifests
+from whyscan.tables.iceberg.opening import open_iceberg
 from whyscan.tables.storage.store import local_store
 
 

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from support.value_predicates import complaints
-from whyscan.tables.iceberg import open_iceberg
+from whyscan.tables.iceberg.opening import open_iceberg
 from whyscan.tables.parquet.footers import read_footers
 from whyscan.tables.parquet.metadata import Decoder
 from whyscan.tables.storage.store import local_store
