@@ -65,9 +65,10 @@ class FirstChange(Record, frozen=True):
         effect = self.effect
         if effect is None or effect.after >= effect.before:
             return 0, 0
-        known = effect.bytes_before is not None and effect.bytes_after is not None
-        saved_bytes = (effect.bytes_before or 0) - (effect.bytes_after or 0) if known else 0
-        return saved_bytes, effect.before - effect.after
+        files = effect.before - effect.after
+        if effect.bytes_before is None or effect.bytes_after is None:
+            return 0, files
+        return effect.bytes_before - effect.bytes_after, files
 
 
 def first_change(
