@@ -13,10 +13,11 @@ from whyscan.reports.findings import Code, Effect, Finding, Severity
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-REPLACES_CONJUNCT = frozenset(
-    {Code.FUNCTION_ON_PARTITION, Code.LITERAL_TYPE, Code.RANGE_ON_BUCKET, Code.UNSPLITTABLE_OR}
-)
-"""Findings with a condition that is proven to mean the same, planned on the same snapshot."""
+REPLACES_CONJUNCT = frozenset({Code.FUNCTION_ON_PARTITION, Code.LITERAL_TYPE, Code.RANGE_ON_BUCKET})
+"""Findings whose rewrite is a condition instead of the conjunct."""
+
+PROVEN = REPLACES_CONJUNCT | {Code.UNSPLITTABLE_OR}
+"""Findings with a rewrite that is proven to mean the same, planned on the same snapshot."""
 
 ABOUT_TABLE = frozenset(
     {

@@ -1,3 +1,13 @@
 """Whole statements: which tables they scan, where each filter belongs, what joins supply."""
 
-__all__ = ["changes", "explain", "planners", "records", "reports", "roles", "scans", "sql"]
+__all__ = [
+    "changes",
+    "explain",
+    "planners",
+    "records",
+    "reports",
+    "roles",
+    "scans",
+    "sql",
+    "stay_reasons",
+]

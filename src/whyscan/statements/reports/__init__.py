@@ -1,3 +1,3 @@
 """The report on a statement in every output format."""
 
-__all__ = ["view"]
+__all__ = ["phrases", "view"]

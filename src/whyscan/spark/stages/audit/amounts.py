@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from whyscan.planning.plan.planner import plus, total
 from whyscan.reports.findings import Code
-from whyscan.reports.first_change import REPLACES_CONJUNCT
+from whyscan.reports.first_change import PROVEN
 from whyscan.spark.stages.audit.report import AuditedScan
 
 if TYPE_CHECKING:
@@ -132,9 +132,5 @@ def _bytes_of_all_files(plan: ScanPlan) -> int | None:
 def _effects(findings: Iterable[Finding]) -> Iterator[Effect]:
     """Yield the effects of rewrites of a condition that were planned again."""
     for finding in findings:
-        if (
-            finding.code in REPLACES_CONJUNCT
-            and finding.rewrite is not None
-            and finding.effect is not None
-        ):
+        if finding.code in PROVEN and finding.rewrite is not None and finding.effect is not None:
             yield finding.effect

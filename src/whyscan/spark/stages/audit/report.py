@@ -38,7 +38,7 @@ from whyscan.fields import (
 )
 from whyscan.planning.plan.planner import plus_all
 from whyscan.reports.findings import Finding
-from whyscan.reports.first_change import REPLACES_CONJUNCT, first_change
+from whyscan.reports.first_change import PROVEN, first_change
 from whyscan.reports.gates import Assertion, at_most
 from whyscan.reports.rendering import WrittenReport
 from whyscan.spark.stages.audit.spending import EarlierRun, RunsTotal, by_day, by_user
@@ -108,7 +108,7 @@ class AuditedScan(Record, frozen=True):
     def write_instead(self) -> Sql | None:
         """Text to copy: the proven rewrite that saves the most; null if none surely saves any."""
         findings = self.scan.report.findings
-        proven = [f for f in findings if f.code in REPLACES_CONJUNCT and f.rewrite and f.effect]
+        proven = [f for f in findings if f.code in PROVEN and f.rewrite and f.effect]
         change = first_change(proven)
         return None if change is None else change.rewrite
 
