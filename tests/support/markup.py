@@ -29,7 +29,10 @@ SEEN = {
 }
 
 
-HARMLESS = [f"harmless{at}" for at in range(len(NAMES))]
+# The value of a text with braces is unknown, because it may be a template.
+HARMLESS = [
+    f"{'{{ harmless }}' if '{{' in name else 'harmless'}{at}" for at, name in enumerate(NAMES)
+]
 
 # How many elements of each kind a page has.
 ELEMENTS = """() => Object.fromEntries(Object.entries(Object.groupBy(
