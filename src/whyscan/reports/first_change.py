@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
 
@@ -44,7 +44,10 @@ class FirstChange(Record, frozen=True):
     `effect` is what was planned with the change; None where it could not be planned.
     """
 
+    OMITTED: ClassVar = ("severity",)
+
     code: Code
+    severity: Severity
     finding: Annotated[Count, Meta(description="The position of the finding.")]
     changes: Annotated[Word, Meta(description="What is changed."), one_of("query", "table")]
     fix: Sentence
@@ -61,21 +64,24 @@ class FirstChange(Record, frozen=True):
     ] = None
 
     @property
-    def saved(self) -> tuple[int, int]:
-        """The bytes and files that the change saves; 0 where they are unknown."""
-        effect = self.effect
+    def rank(self) -> tuple[int, bool, int]:
+        """The bytes that the change saves, whether it is a warning, and the files that it saves.
+
+        A number that is unknown is 0.
+        """
+        effect, warns = self.effect, self.severity is Severity.WARNING
         if effect is None or effect.after >= effect.before:
-            return 0, 0
+            return 0, warns, 0
         files = effect.before - effect.after
         if effect.bytes_before is None or effect.bytes_after is None:
-            return 0, files
-        return effect.bytes_before - effect.bytes_after, files
+            return 0, warns, files
+        return effect.bytes_before - effect.bytes_after, warns, files
 
 
 def first_change(
     findings: Sequence[Finding], conjuncts: Sequence[str] = (), scan: int | None = None
 ) -> FirstChange | None:
-    """Return the change that saves the most, else the fix of the first warning; None for none.
+    """Return the change that saves the most bytes, else of the first warning; None for none.
 
     `conjuncts` are the SQL texts of the predicate that the findings are about.
     """
@@ -85,12 +91,8 @@ def first_change(
         # A query that keeps nothing cannot read less.
         if finding.fix is not None and finding.code is not Code.NOTHING_KEPT
     ]
-    warned = [
-        change
-        for change in changes
-        if any(change.saved) or findings[change.finding].severity is Severity.WARNING
-    ]
-    return max(warned, key=lambda change: change.saved, default=None)
+    useful = [change for change in changes if any(change.rank)]
+    return max(useful, key=lambda change: change.rank, default=None)
 
 
 def _change(
@@ -106,6 +108,7 @@ def _change(
         predicate = joined([*written, finding.rewrite])
     return FirstChange(
         code=finding.code,
+        severity=finding.severity,
         finding=position,
         changes="table" if finding.code in ABOUT_TABLE else "query",
         fix=finding.fix or "",

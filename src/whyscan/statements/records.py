@@ -258,7 +258,7 @@ class StatementReport(CheckedReport, frozen=True):
             conjuncts = [line.sql for line in scan.report.conjuncts]
             changes.append(first_change(scan.report.findings, conjuncts, position))
         some = [change for change in changes if change is not None]
-        return max(some, key=lambda change: change.saved, default=None)
+        return max(some, key=lambda change: change.rank, default=None)
 
     @property
     def elapsed(self) -> float:
