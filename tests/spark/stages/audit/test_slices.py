@@ -92,6 +92,17 @@ def through(task, messages) -> list[Message]:
     return list(messages_of(pickle.loads(pickle.dumps(list(task([message_batch(messages)]))))))
 
 
+def answers_of(record):
+    """A record as plain data, without the effort of its reports: who reads what differs."""
+
+    def kept(value):
+        if isinstance(value, dict):
+            return {name: kept(part) for name, part in value.items() if name != "metadata"}
+        return [kept(part) for part in value] if isinstance(value, list | tuple) else value
+
+    return kept(to_builtins(record))
+
+
 @pytest.mark.parametrize("name", ["sales", "events", "visits"])
 @pytest.mark.parametrize(("files_each", "tasks"), [(1, 3), (3, 1), (3, 8)])
 def test_every_query_has_the_outcome_that_it_has_on_the_whole_table(lake, name, files_each, tasks):
@@ -106,7 +117,7 @@ def test_every_query_has_the_outcome_that_it_has_on_the_whole_table(lake, name, 
     assert len(large.slices) > 1
     for number, text in enumerate(texts):
         expected = query_outcome(NumberedQuery(number, text, "spark"), whole, TERMS)
-        assert to_builtins(outcomes[number]) == to_builtins(expected), text
+        assert answers_of(outcomes[number]) == answers_of(expected), text
 
 
 NAMES = ("sales", "events", "visits")
@@ -122,7 +133,7 @@ OPTIONS = AuditOptions(depth="row-groups")
 
 def documents(audit):
     """What an audit says of each query, by its text."""
-    lines = {line.sql: to_builtins(line) for line in audit.queries}
+    lines = {line.sql: answers_of(line) for line in audit.queries}
     return lines, sorted((one.text, one.why) for one in audit.unparsed)
 
 
