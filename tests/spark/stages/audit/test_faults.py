@@ -13,6 +13,7 @@ from msgspec.structs import replace
 import whyscan
 from spark.stages.audit.lake import write_delta, write_hive
 from tables.iceberg.by_hand import Lake
+from whyscan.spark import audit
 from whyscan.spark.pinned_tables import Pinned, pin
 from whyscan.spark.stages.audit.stage import explain_workload
 from whyscan.spark.stages.workload.query import Query, Workload
@@ -67,6 +68,35 @@ def test_a_worker_that_is_killed_in_a_round_of_slices_costs_nothing(spark, tmp_p
     assert (tmp_path / "died").exists()
     report = whyscan.explain_sql(sql, {"t": str(tmp_path / "t")})
     assert audited.queries[0].tables[0].levels == report.scans[0].report.levels
+
+
+def test_ctrl_c_in_a_round_leaves_nothing_in_the_executors(spark, tmp_path):
+    write_hive(tmp_path / "t", 2)
+    table = pin(NamedTable("t", str(tmp_path / "t")), files_each=3)
+    workload = Workload((Query("SELECT * FROM t WHERE id < 5", "spark"),))
+
+    def interrupt(text):
+        if text.startswith("round 3"):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        explain_workload(spark, workload, [table], progress=interrupt)
+
+    assert spark.sparkContext._jsc.getPersistentRDDs().isEmpty()
+
+
+def test_a_worker_that_is_killed_while_logs_are_read_costs_nothing(spark, tmp_path, monkeypatch):
+    write_hive(tmp_path / "t", 1)
+    (tmp_path / "log.sql").write_text("SELECT * FROM t WHERE id < 5;\n")
+    # What executors get of a log has the options of its store.
+    monkeypatch.setattr("whyscan.spark.stages.audit.run.IN_PROCESS", 0)
+    deadly = DiesOnce(tmp_path / "died", pickle.dumps("off"))
+    logs, storage = [tmp_path / "log.sql"], {"cache": deadly}
+
+    audited = audit(spark, logs, {"t": str(tmp_path / "t")}, storage=storage)
+
+    assert (tmp_path / "died").exists()
+    assert [query.error for query in audited.queries] == [None]
 
 
 def test_a_slice_that_cannot_be_read_is_the_error_of_its_table(spark, tmp_path):

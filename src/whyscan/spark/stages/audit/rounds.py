@@ -6,6 +6,7 @@ it does not open. Answers go from executor to executor.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,6 @@ import pyarrow.compute as pc
 from msgspec import msgpack
 from msgspec.structs import replace
 
-from whyscan.spark.errors import uncarried
 from whyscan.spark.jobs import TASKS_A_CORE, described, evenly_hashed, mapped, packed, ran
 from whyscan.spark.sessions import cores
 from whyscan.spark.stages.audit.executor import NumberedQuery, QueryOutcome
@@ -121,8 +121,7 @@ def explained_in_rounds(
             if not waiting:
                 return outcomes
     finally:
-        with uncarried():
-            rounds.forget()
+        rounds.forget()
     why = f"whyscan itself failed: it asks for more than {MOST_ROUNDS} rounds"
     return [*outcomes, *(QueryOutcome(number, unbound=why) for number in sorted(waiting))]
 
@@ -181,9 +180,13 @@ class _Rounds:
         return mapped(rows.repartition(numbers.tasks, "place"), answering(), MESSAGES)
 
     def forget(self) -> None:
-        """Remove the answers from the executors."""
-        for answers in self._answers:
-            answers.unpersist()
+        """Remove the answers from the executors.
+
+        After an interrupt Spark may be gone, and the answers with it: the interrupt is what counts.
+        """
+        with suppress(Exception):
+            for answers in self._answers:
+                answers.unpersist()
 
 
 def asking(

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from whyscan.errors import UsageError, WhyscanError
 from whyscan.reports.masked_records import masked
 from whyscan.reports.words import counted
+from whyscan.spark.jobs import described, ran
 from whyscan.spark.pinned_tables import column_types, pin_all, pin_inventory
 from whyscan.spark.stage_output import format_named
 from whyscan.spark.stages.audit import history as history_table
@@ -119,7 +120,12 @@ def _read(
     chosen = [str(path) for path in paths]
     if _size(chosen, storage) <= IN_PROCESS:
         return read_workload(chosen, dialect, storage=storage, types=types)
-    return from_frame(workload_frame(spark, chosen, dialect, storage=storage, types=types))
+
+    def read() -> Workload:
+        return from_frame(workload_frame(spark, chosen, dialect, storage=storage, types=types))
+
+    with described(spark, "workload", f"reading {counted(len(chosen), 'log')}"):
+        return ran(read)
 
 
 def _size(paths: Sequence[str], storage: Mapping[str, object]) -> float:
