@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from statements.generated.conditions import Conditions
@@ -99,8 +99,6 @@ class Queries:
         if kinds is None:
             kinds = [self.dice.pick(source.columns).kind for _ in range(self.dice.number(1, 4))]
         body = f" FROM {source.text}{where}"
-        # Without its table, a column of the row outside is refused in HAVING and QUALIFY.
-        inside = replace(inside, outer=[column for column in around if "." in column.text])
         match self.dice.number(0, 11):
             case 0 | 1:
                 return self._grouped(inside, body, kinds)

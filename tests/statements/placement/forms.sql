@@ -80,3 +80,9 @@ orders orders: OVERLAY(note PLACING 'x' FROM 2 FOR 1) = 'axc' AND month = 3
 SELECT id FROM orders WHERE note > concat() AND month = 3
 --
 orders orders: note > concat() AND month = 3
+
+== an output that is a literal in HAVING
+-- spark
+SELECT 'a' AS c, count(*) AS n FROM orders WHERE month = 3 GROUP BY 1 HAVING c = 'b' AND n > 1
+--
+orders orders: month = 3

@@ -135,13 +135,22 @@ def merge_columns(tree: exp.Expr) -> None:
     | full                                  | `a.k = c.k`   | `coalesce(a.k, b.k) = c.k`  |
     """
     for query in tree.find_all(exp.Select):
-        for group in nested_joins(query, lambda node: Group([node.alias_or_name]), _merged):
+        literals = {
+            output.alias: output.this
+            for output in query.expressions
+            if isinstance(output, exp.Alias) and isinstance(output.this, exp.Literal)
+        }
+        groups = nested_joins(query, lambda node: Group([node.alias_or_name]), _merged)
+        for group in groups or [Group([])]:
             for clause in map(query.args.get, ("having", "qualify")):
-                _name_merged_columns(clause, group.merged)
+                _replace_names(clause, {**literals, **group.merged})
 
 
-def _name_merged_columns(clause: exp.Expr | None, merged: Mapping[str, exp.Expr]) -> None:
-    """Replace merged columns in HAVING and QUALIFY, where qualification leaves them as they are."""
+def _replace_names(clause: exp.Expr | None, merged: Mapping[str, exp.Expr]) -> None:
+    """Replace names in HAVING and QUALIFY that qualification leaves as they are.
+
+    These are merged columns, and outputs that are literals: `SELECT 5 AS c … HAVING c = 5`.
+    """
     nodes = [] if clause is None else clause.walk(prune=lambda n: isinstance(n, exp.Query))
     for node in list(nodes):
         if isinstance(node, exp.Column) and not node.table and node.name in merged:
