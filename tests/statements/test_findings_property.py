@@ -144,7 +144,7 @@ def answer(sql: str) -> list[tuple]:
     [
         (
             "SELECT * FROM a JOIN b ON a.k + 1 = b.k AND a.k > 3",
-            "b.k >= 5 AND b.k <= 2147483647",
+            "b.k >= 5",
         ),
         # A constant is placed at the other side already: there is nothing to add.
         ("SELECT * FROM a JOIN b ON a.k + 1 = b.k AND a.k = 3", None),

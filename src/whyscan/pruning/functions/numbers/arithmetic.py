@@ -26,7 +26,7 @@ from whyscan.pruning.functions.rules import (
     with_common_type,
 )
 from whyscan.pruning.interval import Interval, anything, less_equal
-from whyscan.pruning.mask import all_of, both, either, has_value, keep, opposite, surely
+from whyscan.pruning.mask import both, either, has_value, keep, opposite, surely
 from whyscan.tree.nodes import Operation
 from whyscan.tree.types import BIGINT, DecimalType, FloatType, IntegerType
 
@@ -72,7 +72,7 @@ def integers(
         case Operation.ADD | Operation.SUBTRACT | Operation.MULTIPLY:
             bounds = corners(decimals.KERNELS[operation], operation, *_roomy(operation, a, b))
             outcome = fitted(result, bounds, kind)
-            return _exceeding(outcome, bounds, left, right) if may_exceed else outcome
+            return _exceeding(operation, outcome, bounds, left, right) if may_exceed else outcome
         case Operation.QUOTIENT:
             bounds = corners(_quotient, operation, a, without_zero(b))
             quotient = _without_overflow(fitted(result, bounds, kind), left, right)
@@ -84,14 +84,23 @@ def integers(
             return anything(kind, raises=True)
 
 
-def _exceeding(outcome: Interval, exact: Ends, left: Interval, right: Interval) -> Interval:
+def _exceeding(
+    operation: Operation, outcome: Interval, exact: Ends, left: Interval, right: Interval
+) -> Interval:
     """The outcome without the bounds that are not exact: operands may be beyond their type."""
-    bounded = all_of(has_value(end) for x in (left, right) for end in (x.lower, x.upper))
+    a, b = ((has_value(x.lower), has_value(x.upper)) for x in (left, right))
+    match operation:
+        case Operation.ADD:
+            below, above = both(a[0], b[0]), both(a[1], b[1])
+        case Operation.SUBTRACT:
+            below, above = both(a[0], b[1]), both(a[1], b[0])
+        case _:
+            below = above = both(*a, *b)
     least, greatest, lower, upper = with_common_type(*extremes(outcome.type), *exact)
     return replace(
         outcome,
-        lower=keep(both(bounded, surely(less_equal, least, lower)), outcome.lower),
-        upper=keep(both(bounded, surely(less_equal, upper, greatest)), outcome.upper),
+        lower=keep(both(below, surely(less_equal, least, lower)), outcome.lower),
+        upper=keep(both(above, surely(less_equal, upper, greatest)), outcome.upper),
         value=both(left.value, right.value),
     )
 
