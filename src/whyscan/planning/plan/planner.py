@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -67,9 +68,14 @@ def make_plan(snapshot: Snapshot, predicate: Predicate, options: Options) -> Sca
     look, summary = planner.evidence, planner.summary_by_blocks()
     if summary is None:
         evidence = planner.evidence()
-        look, summary = (lambda: evidence), summarise(evidence)
+        look, summary = partial(_complete, evidence), summarise(evidence)
     seconds = perf_counter() - started
     return ScanPlan(snapshot, predicate, planner.zone, options, look, summary, seconds)
+
+
+def _complete(evidence: Evidence) -> Evidence:
+    """Evidence that was already looked at. A plan is pickled with it, and a lambda is not."""
+    return evidence
 
 
 class _Planner(Struct, frozen=True):
