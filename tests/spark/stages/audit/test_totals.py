@@ -5,7 +5,9 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from support.audit_reports import AT, altered, plain_users
+from whyscan.reports.findings import Code, Effect, Finding, Severity
 from whyscan.spark.pinned_tables import Pinned
+from whyscan.spark.stages.audit.actions import actions
 from whyscan.spark.stages.audit.executor import QueryOutcome
 from whyscan.spark.stages.audit.phrases import kept
 from whyscan.spark.stages.audit.report import Audit, AuditRun
@@ -142,3 +144,32 @@ def test_what_an_engine_says_of_two_scans_of_one_table_goes_to_each_in_turn():
 
 def test_no_secret_of_a_table_is_shown():
     assert "hush" not in repr(QUERIES)
+
+
+def test_changes_that_queries_share_are_one_with_what_they_save_and_for_whom():
+    rewrite = Finding(
+        Code.FUNCTION_ON_PARTITION,
+        Severity.WARNING,
+        "a message",
+        "write x = 1",
+        rewrite="x = 1",
+        effect=Effect("files", 5, 1),
+        columns=("x",),
+    )
+    wide = Finding(Code.WIDE_BOUNDS, Severity.WARNING, "a message", "sort by y", columns=("y",))
+    wasteful = altered(scan("a", "/lake/t", 30, 20), findings=(rewrite, rewrite))
+    laid_out = altered(scan("c", "/lake/c", 50, 50), layout_bytes=40, findings=(wide,))
+    rows = lines(
+        (Query("p", "spark", 10, users={"ann": 7, "bob": 3}), (wasteful,)),
+        (Query("q", "spark", 2, users={"bob": 2}), (wasteful, laid_out)),
+        (Query("nothing", "spark", 9), (scan("a", "/lake/t", 5, 5),)),
+    )
+
+    assert [
+        (one.table, one.columns, one.fix, one.saves, one.is_estimate, one.queries, one.times)
+        for one in actions(rows)
+    ] == [
+        ("a", ("x",), "write x = 1", 120, False, 2, 12),
+        ("c", ("y",), "sort by y", 80, True, 1, 2),
+    ]
+    assert [one.users for one in actions(rows)] == [("ann", "bob"), ("bob",)]

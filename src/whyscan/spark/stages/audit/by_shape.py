@@ -42,6 +42,7 @@ class ShapeScan(Struct, frozen=True):
     manifests_scanned: int | None
     read: int | None
     needed: int | None
+    layout: int | None
     kept: float | None
     actual_files: int | None
     actual_bytes: int | None
@@ -88,6 +89,7 @@ def _summed(name: str, shape: str, scans: Scans) -> ShapeScan:
         manifests_scanned=runs(lambda _, summary: summary.manifests_kept),
         read=runs(lambda table, _: table.bytes_read),
         needed=runs(lambda table, _: table.bytes_needed),
+        layout=runs(lambda table, _: table.layout_bytes),
         kept=kept / size if kept is not None and size else None,
         actual_files=plus_all(t.actual.files if t.actual else None for _, t in scans),
         actual_bytes=plus_all(t.actual.bytes if t.actual else None for _, t in scans),

@@ -101,6 +101,10 @@ SCANS: tuple[tuple[MetricFamily, Callable[[ShapeScan], int | float | None]], ...
         lambda scan: None if scan.read is None or scan.needed is None else scan.read - scan.needed,
     ),
     (
+        _counter("whyscan_scan_layout_bytes", "What another layout would spare at most.", "bytes"),
+        lambda scan: scan.layout,
+    ),
+    (
         _counter("whyscan_scan_actual_bytes", "What engines said that they read.", "bytes"),
         lambda scan: scan.actual_bytes,
     ),

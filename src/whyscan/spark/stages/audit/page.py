@@ -32,7 +32,14 @@ from whyscan.reports.view import (
 from whyscan.reports.words import counted, inert, inert_sql, percent, size
 from whyscan.spark.stages.audit import phrases
 from whyscan.spark.stages.audit.spending import periods, spending, undated
-from whyscan.spark.stages.audit.view import UNKNOWN, basis, lists, more_sums, scan_blocks
+from whyscan.spark.stages.audit.view import (
+    UNKNOWN,
+    basis,
+    lists,
+    more_sums,
+    scan_blocks,
+    to_do,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -198,7 +205,7 @@ def _wasted_bar(column: ColumnTotal) -> tuple[Segment, ...]:
 def _rest(audit: Audit) -> Blocks:
     """Return what drifted or could not be done, and what the numbers rest on."""
     notes = NotesBlock(tuple(audit.run.notes))
-    sums = more_sums(audit, LISTED)
+    sums = (*to_do(audit), *more_sums(audit, LISTED))
     return (*sums, *lists(audit, LISTED), Section("What this rests on", (basis(audit), notes)))
 
 

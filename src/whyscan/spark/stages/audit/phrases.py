@@ -12,6 +12,7 @@ from whyscan.reports.words import counted, inert, inert_sql, level_name, percent
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from whyscan.spark.stages.audit.actions import Action
     from whyscan.spark.stages.audit.report import (
         Actual,
         Audit,
@@ -69,6 +70,15 @@ def by_layout(line: QueryLine) -> str | None:
         f"another layout would spare all runs {size(line.layout_bytes)} at most (an estimate from "
         "bounds: WIDE_BOUNDS names the column)"
     )
+
+
+def action(one: Action) -> str:
+    """`saves 1.3 TB: sales, FUNCTION_ON_PARTITION: …; 3 queries, 720 runs, most by ann`."""
+    amount = f"{size(one.saves)} at most (an estimate)" if one.is_estimate else size(one.saves)
+    text = f"saves {amount}: {inert(one.table)}, {one.code.value}: {inert_sql(one.fix)}"
+    text += f"; {queries_of(one.queries)}, {counted(one.times, 'run')}"
+    users = ", ".join(map(inert, one.users))
+    return f"{text}, most by {users}" if users else text
 
 
 def rewrites(line: QueryLine) -> Iterator[str]:

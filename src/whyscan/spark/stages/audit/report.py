@@ -41,6 +41,7 @@ from whyscan.reports.findings import Finding
 from whyscan.reports.first_change import PROVEN, first_change
 from whyscan.reports.gates import Assertion, at_most
 from whyscan.reports.rendering import WrittenReport
+from whyscan.spark.stages.audit.actions import Action, actions
 from whyscan.spark.stages.audit.spending import EarlierRun, RunsTotal, by_day, by_user
 from whyscan.spark.stages.workload.query import Unparsed
 from whyscan.statements.records import Edge, ScanReport, StatementReport
@@ -319,7 +320,12 @@ class Audit(WrittenReport, frozen=True):
     """
 
     ONE_PER_LINE: ClassVar = ("queries",)
-    COMPUTED: ClassVar = {"users": "users", "days": "days", "result": "result"}
+    COMPUTED: ClassVar = {
+        "actions": "actions",
+        "users": "users",
+        "days": "days",
+        "result": "result",
+    }
 
     run: AuditRun
     queries: tuple[QueryLine, ...] = ()
@@ -330,6 +336,11 @@ class Audit(WrittenReport, frozen=True):
         tuple[EarlierRun, ...], Meta(description="The last runs in the history, the newest first.")
     ] = ()
     assertions: Annotated[tuple[Assertion, ...], Meta(description="The outcome of each gate.")] = ()
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        """The ten changes that save the most, the largest first."""
+        return actions(self.queries)
 
     @property
     def users(self) -> tuple[RunsTotal, ...]:

@@ -24,6 +24,7 @@ from whyscan.reports.view import (
 )
 from whyscan.reports.words import counted, inert_sql, size
 from whyscan.spark.stages.audit.phrases import (
+    action,
     answer,
     by_layout,
     compared,
@@ -64,6 +65,7 @@ def view(audit: Audit, shown: int) -> Blocks:
     """Return the blocks; text and Markdown list `shown` queries, tables and entries."""
     return (
         TitleBlock(answer(audit)),
+        *to_do(audit),
         _ranking(audit, shown),
         Section("tables", tuple(_tables(audit, shown)), quiet=True),
         *more_sums(audit, shown),
@@ -197,6 +199,13 @@ def _tables(audit: Audit, shown: int) -> Iterator[GridBlock | NotesBlock]:
         yield NotesBlock((f"{counted(idle, 'table')} that no query names",))
 
 
+def to_do(audit: Audit) -> Iterator[Section]:
+    """Yield the changes that save the most, where there are any."""
+    lines = tuple(f"{rank}: {text}" for rank, text in enumerate(map(action, audit.actions), 1))
+    if lines:
+        yield Section("do first", (NotesBlock(lines),))
+
+
 def more_sums(audit: Audit, shown: int) -> Iterator[Section]:
     """Yield the sums by user and those of earlier runs, where there are any."""
     numbers = tuple(Head(name, number=True) for name in ("runs", "reads", "wasted", "by layout"))
@@ -205,9 +214,7 @@ def more_sums(audit: Audit, shown: int) -> Iterator[Section]:
         grid = GridBlock((Head("user"), *numbers), rows, label="Users", shown=shown)
         yield Section("users", (grid,), quiet=True)
     if audit.trend:
-        yield Section(
-            "earlier runs", (NotesBlock(tuple(map(earlier_run, audit.trend))),), quiet=True
-        )
+        yield Section("earlier runs", (NotesBlock(tuple(map(earlier_run, audit.trend))),))
 
 
 def _user(one: RunsTotal) -> GridRow:
