@@ -21,15 +21,15 @@ STAGES = (
     "planning",
     "reports",
     "scan",
-    "layouts",
     "statements",
+    "layouts",
     "engines",
     "spark",
     "demo",
     "cli",
 )
 FACADE = frozenset(
-    {"__init__", "__main__", "plans", "pytest_plugin", "statement", "table", "testing"}
+    {"__init__", "__main__", "advising", "plans", "pytest_plugin", "statement", "table", "testing"}
 )
 ROOTS = ("masking", "errors", "fields", "terms")
 """Modules that every folder may import; each imports only those before it."""

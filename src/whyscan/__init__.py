@@ -16,6 +16,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from whyscan.advising import advise
 from whyscan.errors import (
     AccessDenied,
     CorruptFile,
@@ -38,6 +39,7 @@ from whyscan.table import Table, open  # noqa: A004 - `whyscan.open` is the publ
 
 if TYPE_CHECKING:
     from whyscan import spark
+    from whyscan.layouts.advice import Advice
     from whyscan.layouts.layout import Layout
     from whyscan.planning.plan.file_scans import FileScan
     from whyscan.planning.plan.scan_plan import ScanPlan, ScanPlanSummary
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AccessDenied",
+    "Advice",
     "Assertion",
     "CorruptFile",
     "Difference",
@@ -85,6 +88,7 @@ __all__ = [
     "UnknownTable",
     "UsageError",
     "WhyscanError",
+    "advise",
     "explain_sql",
     "open",
     "spark",
@@ -92,6 +96,7 @@ __all__ = [
 
 # The module of each result type. It is imported when the type is first used.
 _MODULES = {
+    "Advice": "whyscan.layouts.advice",
     "Assertion": "whyscan.reports.gates",
     "Difference": "whyscan.reports.diff",
     "Field": "whyscan.tree.types",

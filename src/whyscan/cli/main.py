@@ -23,6 +23,7 @@ COMMANDS = (
     "diff",
     "inventory",
     "audit",
+    "advise",
     "verify",
     "demo",
     "schema",

@@ -17,6 +17,7 @@ DOCUMENTS = {
     "inventory": "whyscan.spark.stages.inventory.report.InventoryRun",
     "audit": "whyscan.spark.stages.audit.report.Audit",
     "verify": "whyscan.spark.stages.verify.result.Verification",
+    "advise": "whyscan.layouts.advice.Advice",
 }
 """The records that are the documents."""
 
@@ -28,7 +29,8 @@ DOCUMENTS = {
 def schema(document: str) -> None:
     """Print the JSON Schema of a document.
 
-    DOCUMENT is report (the default), statement, diff, stats, inventory, audit or verify.
+    DOCUMENT is report (the default), statement, diff, stats, inventory, audit, verify or
+    advise.
     """
     from whyscan.reports.schema import schema as schema_of
 

@@ -1,3 +1,3 @@
 """Layouts that a table does not have yet, planned as if they were written."""
 
-__all__ = ["layout", "snapshot", "uncertainty"]
+__all__ = ["advice", "layout", "replay", "snapshot", "table_scans", "uncertainty"]

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 _RANGES = pa.list_(pa.list_(pa.int64(), 2))
 _UTC = zones.zone("UTC")
-_OF_THE_CUT = frozenset({"_cut", "_row_counts", "_partition_values"})
+_OF_THE_CUT = frozenset({"_cut", "_row_counts", "_partition_values", "_intervals"})
 
 
 class FileSource(Protocol):
@@ -83,6 +83,7 @@ class HypotheticalSnapshot(Struct, frozen=True, eq=False, dict=True):
     layout: AppliedLayout
     sample_bytes: int
     draw: int | None = None
+    drawn_sample: Sample | None = None
 
     @property
     def uri(self) -> str:
@@ -137,7 +138,10 @@ class HypotheticalSnapshot(Struct, frozen=True, eq=False, dict=True):
 
     @lazy
     def sample(self) -> Sample:
-        return choose(self.base, self._base_files, self.layout.columns, self.sample_bytes)
+        """The sample: one that was drawn for several layouts, else one for this layout."""
+        return self.drawn_sample or choose(
+            self.base, self._base_files, self.layout.columns, self.sample_bytes
+        )
 
     @lazy
     def _table_rows(self) -> int:
@@ -231,8 +235,10 @@ class HypotheticalSnapshot(Struct, frozen=True, eq=False, dict=True):
     def _statistics(self, columns: Sequence[Column]) -> dict[Path, Interval]:
         recorded = self._recorded(columns)
         if self.sample_bytes:
-            sampled = self.sample.columns(recorded)
-            return {c.column.path: self._measured(self._cut, c) for c in sampled}
+            unmeasured = [c for c in recorded if c.path not in self._intervals]
+            for sampled in self.sample.columns(unmeasured):
+                self._intervals[sampled.column.path] = self._measured(self._cut, sampled)
+            return {column.path: self._intervals[column.path] for column in recorded}
         first = proved_column(self.layout)
         if first not in recorded:
             return {}
@@ -241,6 +247,11 @@ class HypotheticalSnapshot(Struct, frozen=True, eq=False, dict=True):
         # Which rows are deleted is unknown: each may be one before the last row of a file.
         deleted = counted_deletes(self._base_files)
         return {first.path: proved_interval(self._described, first, starts, ends + deleted)}
+
+    @lazy
+    def _intervals(self) -> dict[Path, Interval]:
+        """The intervals of files that were computed so far: many predicates name one column."""
+        return {}
 
     def _measured(self, cut: Cut, sampled: SampledColumn) -> Interval:
         prefix = self.base.recording(sampled.column).prefix
@@ -351,13 +362,15 @@ class HypotheticalSnapshot(Struct, frozen=True, eq=False, dict=True):
         return self.base.traffic()
 
 
-def hypothetical(base: Snapshot, layout: str | Layout, sample_bytes: int) -> HypotheticalSnapshot:
+def hypothetical(
+    base: Snapshot, layout: str | Layout, sample_bytes: int, drawn_sample: Sample | None = None
+) -> HypotheticalSnapshot:
     """Return the snapshot of a table in another layout."""
     parsed = parse_layout(layout) if isinstance(layout, str) else layout
     laid_out = applied_layouts.apply(parsed, base)
     if not sample_bytes:
         proved_column(laid_out)
-    return HypotheticalSnapshot(base, laid_out, sample_bytes)
+    return HypotheticalSnapshot(base, laid_out, sample_bytes, drawn_sample=drawn_sample)
 
 
 def _no_row_groups(unreached: Unreached) -> RowGroups:

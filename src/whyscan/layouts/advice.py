@@ -1,0 +1,170 @@
+"""Advice: what each table of a workload should look like, and what that would bring."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Meta
+
+from whyscan.fields import Count, Name, Record, Sentence, Sql, TableFormat
+from whyscan.layouts.engine_statements import spark_statements, trino_statements
+from whyscan.reports.hypothetical import LayoutEvidence
+from whyscan.reports.rendering import WrittenReport
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from whyscan.layouts.replay import Replayed, TableReplay
+    from whyscan.reports.view import Blocks
+
+WORTH_IT = 0.9
+"""A layout that reads more than this share of today's bytes is not advised."""
+
+
+class LayoutChange(Record, frozen=True):
+    """A number of all runs today and in a layout, with the interval of the second."""
+
+    before: Count
+    after: Count
+    low: Count
+    high: Count
+
+
+class TotalsToday(Record, frozen=True):
+    """What all runs of the workload read today."""
+
+    bytes: Count
+    files: Count
+    runs: Count
+    floor_bytes: Annotated[
+        Count,
+        Meta(
+            description="An estimate of the least that any layout could read: the rows that "
+            "match, packed into files of today's size."
+        ),
+    ]
+
+
+class QueryChange(Record, frozen=True):
+    """What one run of a query reads today and in the layout."""
+
+    query: Sql
+    runs: Count
+    bytes_before: Count
+    bytes_after: Count
+
+
+class EngineStatements(Record, frozen=True):
+    """The statements that give the table the layout; empty where an engine has none."""
+
+    spark: tuple[Sql, ...]
+    trino: tuple[Sql, ...]
+
+
+class LayoutAdvice(Record, frozen=True):
+    """One layout, and what the workload would read of it."""
+
+    layout: Name
+    evidence: LayoutEvidence
+    bytes: LayoutChange
+    files: LayoutChange
+    rewrite_bytes: Annotated[Count, Meta(description="The bytes that must be written once.")]
+    partial: Annotated[
+        None, Meta(description="A rewrite of some files; null: it is not computed yet.")
+    ]
+    queries: Annotated[
+        tuple[QueryChange, ...], Meta(description="Every query, the one that saves most first.")
+    ]
+    statements: EngineStatements
+
+
+class TableAdvice(Record, frozen=True):
+    """What one table should look like. `leave_alone`: no layout reads a tenth less."""
+
+    table: Name
+    uri: Name
+    format: TableFormat
+    today: TotalsToday
+    leave_alone: bool
+    advice: Annotated[tuple[LayoutAdvice, ...], Meta(description="The best layout first.")]
+
+
+class UnreadQuery(Record, frozen=True):
+    """A query that could not be read, and why."""
+
+    query: Sql
+    why: Sentence
+
+
+class Advice(WrittenReport, frozen=True):
+    """What every table of a workload should look like, the one that saves most first.
+
+    `reading_everything` counts the queries that ask for all rows of their tables, and
+    `of_other_tables` those that name a table which was not listed.
+    """
+
+    tables: tuple[TableAdvice, ...]
+    unread: tuple[UnreadQuery, ...]
+    reading_everything: Count
+    of_other_tables: Count
+
+    def redacted(self) -> Advice:
+        """Return the same advice without literals and values, for sharing."""
+        from whyscan.reports.redaction import redacted
+
+        return redacted(self)
+
+    def view(self) -> Blocks:
+        from whyscan.layouts.advice_view import view
+
+        return view(self)
+
+
+def advice_on(name: str, replay: TableReplay) -> TableAdvice:
+    """Search the layouts of a table and describe the best."""
+    today_bytes, today_files = replay.today.total(replay.runs)
+    best = [one for one in replay.best() if one.bytes < today_bytes * WORTH_IT]
+    return TableAdvice(
+        table=name,
+        uri=replay.snapshot.uri,
+        format=replay.snapshot.format,
+        today=TotalsToday(
+            today_bytes,
+            today_files,
+            int(replay.runs.sum()),
+            min(replay.floor_bytes(), *(one.bytes for one in best), today_bytes),
+        ),
+        leave_alone=not best,
+        advice=tuple(_advice(name, replay, one) for one in best),
+    )
+
+
+def _advice(name: str, replay: TableReplay, one: Replayed) -> LayoutAdvice:
+    today_bytes, today_files = replay.today.total(replay.runs)
+    sizes, files = replay.interval(one)
+    table_format = replay.snapshot.format
+    return LayoutAdvice(
+        layout=str(one.layout),
+        evidence=LayoutEvidence.ESTIMATED,
+        bytes=LayoutChange(today_bytes, one.bytes, *sizes),
+        files=LayoutChange(today_files, one.files, *files),
+        rewrite_bytes=replay.table_bytes(),
+        partial=None,
+        queries=tuple(_queries(replay, one)),
+        statements=EngineStatements(
+            spark_statements(one.layout, name, table_format),
+            trino_statements(one.layout, name, table_format),
+        ),
+    )
+
+
+def _queries(replay: TableReplay, one: Replayed) -> Sequence[QueryChange]:
+    """One line per query; the scans of a table that is used twice are added."""
+    lines: dict[str, QueryChange] = {}
+    before, after = replay.today.bytes.tolist(), one.amounts.bytes.tolist()
+    for scan, old, new in zip(replay.scans, before, after, strict=True):
+        line = lines.get(scan.query, QueryChange(scan.query, scan.runs, 0, 0))
+        lines[scan.query] = QueryChange(
+            scan.query, scan.runs, line.bytes_before + old, line.bytes_after + new
+        )
+    return sorted(lines.values(), key=lambda q: (q.bytes_after - q.bytes_before) * q.runs)
