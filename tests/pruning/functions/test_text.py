@@ -122,6 +122,14 @@ def bounds(lower: str, upper: str):
     return between(STRING, pa.scalar(lower.encode()), pa.scalar(upper.encode()))
 
 
+@pytest.mark.parametrize("constants", [("",), ("", "")])
+@pytest.mark.parametrize("place", [0, 1])
+def test_an_empty_text_before_or_behind_changes_no_bounds(constants, place):
+    interval = calling("concat", STRING, constants, place)(bounds("apple", "pear"))
+
+    assert (interval.lower.as_py(), interval.upper.as_py()) == (b"apple", b"pear")
+
+
 def test_a_range_behind_a_constant_keeps_both_ends():
     interval = calling("concat", STRING, ("id-",), 1)(bounds("10", "20"))
     assert (interval.lower.as_py(), interval.upper.as_py()) == (b"id-10", b"id-20")

@@ -95,7 +95,8 @@ def _left(kind: Type, x: Interval, length: Interval) -> Interval:
 def _concat(kind: Type, *parts: Interval) -> Interval:
     """x || y increases with y if x is a point; else only the prefix that x's bounds share is known.
 
-    'a' < 'ab', but 'a' || 'z' > 'ab' || 'a'. A text is never above itself with more text appended.
+    'a' < 'ab', but 'a' || 'z' > 'ab' || 'a'. A text is never above itself with more text appended,
+    and x || '' is x.
     """
     result = strict(kind, parts)
     if not all(isinstance(part.type, StringType) for part in parts):
@@ -104,6 +105,9 @@ def _concat(kind: Type, *parts: Interval) -> Interval:
     upper: Vector = lower
     exact: Mask = True
     for part in parts:
+        if plain_value(constant(part)) == "":
+            # Nothing is appended, so that what is before need not be a point.
+            continue
         first, last = _text_ends(part)
         if exact is True:
             is_point = lower is upper and first is last
