@@ -83,6 +83,10 @@ if(flag, id, big) = 1                           | CASE WHEN flag THEN id ELSE bi
 CASE id WHEN 1 THEN 'x' END = 'x'               | CASE WHEN id = 1 THEN 'x' END = 'x'
 nvl(name, 'x') = 'y'                            | coalesce(name, 'x') = 'y'
 name || 'a' || name = 'b'                       | concat(name, 'a', name) = 'b'
+instr(name, 'ab') = 1                           | startswith(name, 'ab')
+1 <> position('ab' IN name)                     | NOT startswith(name, 'ab')
+instr(name, '') = 1                             | instr(name, '') = 1
+instr(name, 'ab') = 2                           | instr(name, 'ab') = 2
 name = 'it''s' AND Country = 'a' 'b'            | name = 'it\'s' AND Country = 'ab'
 raw = 'abc'                                     | raw = X'616263'
 TRY_CAST(name AS INT) = 5                       | TRY_CAST(name AS INT) = 5

@@ -15,11 +15,13 @@ from whyscan.tree import arrow
 from whyscan.tree.nodes import (
     And,
     Between,
+    Call,
     Column,
     Comparator,
     Comparison,
     In,
     Literal,
+    Not,
     Or,
     type_of,
 )
@@ -40,7 +42,22 @@ def compare(operator: Comparator, left: Operand, right: Operand, scope: Scope) -
     """`left operator right`. Both operands are cast to their common type."""
     if scope.dialect.is_spark and (constant := _beyond_bigint(operator, left, right)) is not None:
         return constant
-    return compared(operator, *casts.cast_pair(left, right, scope), scope)
+    both = casts.cast_pair(left, right, scope)
+    starts = _starts_with(*both)
+    if starts is not None and operator in (Comparator.EQUAL, Comparator.NOT_EQUAL):
+        return starts if operator is Comparator.EQUAL else Not(starts)
+    return compared(operator, *both, scope)
+
+
+def _starts_with(left: Expression, right: Expression) -> Call | None:
+    """`startswith(x, 'abc')`, which is what `instr(x, 'abc') = 1` says; None for others."""
+    match (left, right):
+        case (Call("instr", (text, Literal(str() as search) as start)), Literal(1)) if search:
+            return Call("startswith", (text, start), BOOLEAN)
+        case (Literal(1), Call("instr", (_, Literal()))):
+            return _starts_with(right, left)
+        case _:
+            return None
 
 
 def compared(operator: Comparator, left: Expression, right: Expression, scope: Scope) -> Comparison:
