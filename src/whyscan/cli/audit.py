@@ -14,6 +14,7 @@ from whyscan.cli.output import complain, write_file
 from whyscan.cli.parameters import PERCENT, SIZE
 from whyscan.cli.progress import steps
 from whyscan.cli.spark_session import MASTER, spark_session, table_format
+from whyscan.reports.prices import Prices
 from whyscan.terms import PlanTerms  # noqa: TC001 - msgspec reads the annotations of a record
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class AuditArguments(Struct, frozen=True):
     show: int
     redact: bool
     max_wasted: int | None
+    max_cost: float | None
     fail_on_drift: bool
     output: Path | None
     dashboard: Path | None
@@ -49,6 +51,7 @@ class AuditArguments(Struct, frozen=True):
     lineage: Path | None
     terms: PlanTerms
     store: options.StorageOptions
+    prices: options.PriceOptions
 
 
 @click.command(short_help="Show which bytes a workload wastes, query by query.")
@@ -112,6 +115,13 @@ class AuditArguments(Struct, frozen=True):
 @click.option(
     "--max-wasted", type=SIZE, metavar="SIZE", help="Fail when more bytes than this are wasted."
 )
+@options.PRICES
+@click.option(
+    "--max-cost",
+    type=click.FloatRange(min=0),
+    metavar="COST",
+    help="Fail when all runs cost more than this, at the prices of --price and --request-price.",
+)
 @click.option(
     "--fail-on-drift", is_flag=True, help="Fail when something prunes worse than in an earlier run."
 )
@@ -141,8 +151,14 @@ def audit(arguments: AuditArguments) -> int:
     Queries are ranked by the bytes that they waste, times how often they ran. Nothing but
     metadata is read. One query or table that fails is listed, and does not stop the others.
     """
-    result = _run_audit(arguments).gated(
-        max_wasted=arguments.max_wasted, fail_on_drift=arguments.fail_on_drift
+    prices = arguments.prices
+    options.refuse_cost_without_price(arguments.max_cost, prices)
+    Prices.of(prices.price, prices.request_price)  # A wrong price ends here, and not after the run.
+    result = _run_audit(arguments).priced(prices.price, prices.request_price)
+    result = result.gated(
+        max_wasted=arguments.max_wasted,
+        max_cost=arguments.max_cost,
+        fail_on_drift=arguments.fail_on_drift,
     )
     shown = result.redacted() if arguments.redact else result
     _export(result, shown, arguments)

@@ -54,6 +54,7 @@ class ExplainArguments(Struct, frozen=True):
     version: options.VersionOptions
     terms: PlanTerms
     store: options.StorageOptions
+    prices: options.PriceOptions
     gates: options.GateOptions
 
 
@@ -115,6 +116,7 @@ class ExplainArguments(Struct, frozen=True):
     help="List at most N files in the text report.",
 )
 @options.REDACT
+@options.PRICES
 @options.GATES
 @click.option(
     "--spark",
@@ -138,6 +140,7 @@ def explain(arguments: ExplainArguments) -> int:
     Exit codes: 0 fine, 1 a gate failed, 2 wrong usage, 3 could not evaluate.
     """
     start_duckdb(arguments.places)
+    options.refuse_cost_without_price(arguments.gates.max_cost, arguments.prices)
     if arguments.master is not None and not arguments.on_spark:
         raise UsageError("--master goes with --spark", hint="add --spark, or leave it out")
     if arguments.layout is not None and (arguments.sql is not None or arguments.on_spark):
@@ -172,6 +175,7 @@ def _explain_table(arguments: ExplainArguments) -> int:
         assert_stats=asserted,
     )
     report = _report(options.read_predicate(predicate), terms, arguments)
+    report = report.priced(arguments.prices.price, arguments.prices.request_price)
     report = report.gated(gates_of_table(thresholds))
     if arguments.gates.baseline is not None or arguments.gates.update_baseline:
         report = against_baseline(report, " ".join(places), arguments.gates)

@@ -58,6 +58,7 @@ def _by_name(arguments: GateOptions) -> dict[str | None, dict[str, float | bool]
         "min_pruning_bytes": arguments.min_pruning_bytes,
         "max_files": arguments.max_files,
         "max_bytes": arguments.max_bytes,
+        "max_cost": arguments.max_cost,
     }
     for gate, values in thresholds.items():
         for name, threshold in values:

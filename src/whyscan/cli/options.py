@@ -57,6 +57,13 @@ class VersionOptions(Struct, frozen=True):
         return {f"--{name.replace('_', '-')}": value for name, value in asdict(self).items()}
 
 
+class PriceOptions(Struct, frozen=True):
+    """The options of `PRICES`."""
+
+    price: str | None
+    request_price: str | None
+
+
 class GateOptions(Struct, frozen=True):
     """The options of `GATES`.
 
@@ -67,6 +74,7 @@ class GateOptions(Struct, frozen=True):
     min_pruning_bytes: tuple[tuple[str | None, float], ...]
     max_files: tuple[tuple[str | None, int], ...]
     max_bytes: tuple[tuple[str | None, int], ...]
+    max_cost: tuple[tuple[str | None, float], ...]
     assert_stats: bool
     assert_stats_columns: str | None
     require_partition_filter: bool
@@ -76,7 +84,7 @@ class GateOptions(Struct, frozen=True):
     update_baseline: bool
 
 
-GROUPS = frozenset({StorageOptions, VersionOptions, GateOptions, PlanTerms})
+GROUPS = frozenset({StorageOptions, VersionOptions, PriceOptions, GateOptions, PlanTerms})
 """Records of options that several commands share; `PlanTerms` has those of `TERMS`."""
 
 
@@ -291,6 +299,26 @@ REDACT = click.option(
     "--redact", is_flag=True, help="Hide literals and values in the report, for sharing."
 )
 
+PRICES = options(
+    click.option(
+        "--price",
+        metavar="N/SIZE",
+        help="Show what the bytes cost that are read, at this price: 5/TB. [default: no cost]",
+    ),
+    click.option(
+        "--request-price",
+        metavar="N/COUNT",
+        help="Show what requests cost, one for each file, at this price: 0.0004/1000.",
+    ),
+)
+
+
+def refuse_cost_without_price(limit: object, prices: PriceOptions) -> None:
+    """Raise an error for `--max-cost` if no price is given."""
+    if limit not in {None, ()} and prices.price is None and prices.request_price is None:
+        raise UsageError("--max-cost needs a price", hint="add --price 5/TB, for example")
+
+
 GATES = options(
     gate(
         "--min-pruning", PERCENT, "PCT", "Fail when less than this percentage of files is skipped."
@@ -303,6 +331,12 @@ GATES = options(
     ),
     gate("--max-files", click.IntRange(min=0), "N", "Fail when more than N files are read."),
     gate("--max-bytes", SIZE, "SIZE", "Fail when more bytes than this are read: 10GB, 500MiB."),
+    gate(
+        "--max-cost",
+        click.FloatRange(min=0),
+        "COST",
+        "Fail when reading costs more than this, at the prices of --price and --request-price.",
+    ),
     click.option(
         "--assert-stats",
         is_flag=True,

@@ -33,7 +33,9 @@ def explain_statement(arguments: ExplainArguments) -> int:
     """Report on a statement, check its gates, and return the exit code."""
     _refuse_single_table_options(arguments)
     gates = gates_of_statement(arguments.gates)
-    report = _report(options.read_statement(arguments.sql or ""), arguments).gated(gates)
+    report = _report(options.read_statement(arguments.sql or ""), arguments)
+    prices = arguments.prices
+    report = report.priced(prices.price, prices.request_price).gated(gates)
     if arguments.gates.baseline is not None or arguments.gates.update_baseline:
         report = statement_against_baseline(report, arguments.gates)
     if arguments.redact:

@@ -17,6 +17,7 @@ __all__ = [
     "masked_records",
     "pages",
     "phrases",
+    "prices",
     "redaction",
     "rendering",
     "report",

@@ -29,6 +29,7 @@ class Gates(Struct, frozen=True):
     min_pruning_bytes: float | None = None
     max_files: int | None = None
     max_bytes: int | None = None
+    max_cost: float | None = None
     assert_stats: bool = False
     require_partition_filter: bool = False
 
@@ -52,6 +53,7 @@ GateName: TypeAlias = Annotated[
         "min_pruning_bytes",
         "max_files",
         "max_bytes",
+        "max_cost",
         "stats_complete",
         "partition_filter",
         "baseline",
@@ -74,7 +76,8 @@ class Assertion(Record, frozen=True, rename={"missing_statistics": "files_withou
     name: GateName
     threshold: float
     actual: Annotated[
-        float | None, Meta(description="Percent, files, bytes or conjuncts, as the threshold.")
+        float | None,
+        Meta(description="In the unit of the threshold: percent, files, bytes, money."),
     ]
     passed: bool
     exemption: Annotated[
@@ -122,12 +125,16 @@ class CheckedSubject(Struct, frozen=True):
 
 
 class GatedAmount(Struct, frozen=True):
-    """The files and bytes of a table, and how many of them are read; unknown bytes are None."""
+    """The files and bytes of a table, and how many of them are read; unknown bytes are None.
+
+    `cost` is what reading them costs; None without a price.
+    """
 
     total: int
     kept: int
     bytes_total: int | None
     bytes_kept: int | None
+    cost: float | None = None
 
 
 class StatementGates(Struct, frozen=True):
@@ -189,6 +196,8 @@ def assertions_on(read: GatedAmount, gates: Gates) -> Iterator[Assertion]:
         yield at_most("max_files", gates.max_files, read.kept)
     if gates.max_bytes is not None:
         yield at_most("max_bytes", gates.max_bytes, read.bytes_kept)
+    if gates.max_cost is not None:
+        yield at_most("max_cost", gates.max_cost, read.cost)
 
 
 def percent_pruned(total: int | None, kept: int | None) -> float | None:

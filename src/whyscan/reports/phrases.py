@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from whyscan.reports.words import counted, inert, inert_sql, level_name, percent, size, sizes, unit
+from whyscan.reports.words import (
+    counted,
+    inert,
+    inert_sql,
+    level_name,
+    money,
+    percent,
+    size,
+    sizes,
+    unit,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,7 +34,8 @@ COLUMNS_NAMED = 8
 
 POINT_GATES = frozenset({"regression", "regression_bytes"})
 BYTE_GATES = frozenset({"max_bytes", "max_wasted"})
-AT_MOST_GATES = frozenset({"max_files", "drift"}) | BYTE_GATES | POINT_GATES
+MONEY_GATES = frozenset({"max_cost"})
+AT_MOST_GATES = frozenset({"max_files", "drift"}) | BYTE_GATES | MONEY_GATES | POINT_GATES
 
 
 def answer(report: Report) -> str:
@@ -56,6 +67,14 @@ def planned(effect: Effect | None) -> Iterator[str]:
     """Yield what a change was planned to change: `files: 24 before, 2 after`."""
     if effect is not None:
         yield f"{inert(effect.unit)}: {effect.before:,} before, {effect.after:,} after"
+
+
+def priced_as(price: str | None, request_price: str | None) -> str:
+    """Write the prices: `5/TB for whole files, 0.0004/1000 for one request a file`."""
+    parts = [] if price is None else [f"{inert(price)} for whole files"]
+    if request_price is not None:
+        parts.append(f"{inert(request_price)} for one request a file")
+    return ", ".join(parts)
 
 
 def in_whole_files(read: int | None) -> str:
@@ -274,6 +293,8 @@ def _measure(gate: str, number: float | None) -> str:
         return "unknown"
     if gate in BYTE_GATES:
         return size(int(number))
+    if gate in MONEY_GATES:
+        return money(number)
     if gate in POINT_GATES:
         return f"{number:,.10g} points"
     return f"{number:,.10g} %" if gate in PERCENT_GATES else f"{number:,.0f}"

@@ -37,6 +37,7 @@ from whyscan.reports.gates import Assertion, CheckedSubject, GatedAmount, Gates,
 from whyscan.reports.hypothetical import Hypothetical
 from whyscan.reports.levels import Level, Removal, RowsMatched, least, removals
 from whyscan.reports.listing import FileLine, Listing, listing
+from whyscan.reports.prices import Cost, Prices
 from whyscan.reports.proofs import PROOFS, Proof
 from whyscan.reports.rendering import CheckedReport
 from whyscan.reports.tally import CommonFacts, PlanOutcome, Tally, Workings
@@ -128,7 +129,7 @@ class Report(CheckedReport, frozen=True, rename={"overlap": "mechanisms"}):
     FLAT: ClassVar = ("question",)
     QUOTED: ClassVar = ("question.predicate", "question.dialect")
     REDACTION_NOTE: ClassVar = "values are redacted: ? is a literal, bounds are ranks"
-    OPTIONAL: ClassVar = ("selection", "hypothetical")
+    OPTIONAL: ClassVar = ("selection", "hypothetical", "cost")
     COMPUTED: ClassVar = {
         "try_first": "try_first",
         "result": "result",
@@ -185,6 +186,9 @@ class Report(CheckedReport, frozen=True, rename={"overlap": "mechanisms"}):
         Hypothetical | None,
         Meta(description="With --layout: the layout, and the intervals of its numbers."),
     ] = None
+    cost: Annotated[
+        Cost | None, Meta(description="With --price: what reading the kept files costs.")
+    ] = None
 
     @property
     def files_level(self) -> Level:
@@ -194,7 +198,8 @@ class Report(CheckedReport, frozen=True, rename={"overlap": "mechanisms"}):
     def reading(self) -> GatedAmount:
         """The files and bytes that are read."""
         files = self.files_level
-        return GatedAmount(files.total, files.kept, files.bytes_total, files.bytes_kept)
+        cost = None if self.cost is None else self.cost.total
+        return GatedAmount(files.total, files.kept, files.bytes_total, files.bytes_kept, cost)
 
     @property
     def summary(self) -> ScanPlanSummary:
@@ -226,6 +231,11 @@ class Report(CheckedReport, frozen=True, rename={"overlap": "mechanisms"}):
     def live_files(self) -> Iterator[FileLine] | UnsetType:
         """With --verbose: every live file."""
         return UNSET if self.listing is None else self.listing.lines()
+
+    def priced(self, price: str | None = None, request_price: str | None = None) -> Report:
+        """Return this report with what reading costs, at prices like `5/TB` and `0.0004/1000`."""
+        prices = Prices.of(price, request_price)
+        return replace(self, cost=None if prices is None else prices.cost(self.reading))
 
     def gated(self, gates: Gates) -> Report:
         """Return this report with the outcome of each gate."""

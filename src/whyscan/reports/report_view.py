@@ -8,6 +8,7 @@ from whyscan.reports.phrases import (
     basis,
     overlapping,
     planned,
+    priced_as,
     removed,
     share_read,
     unchecked_lines,
@@ -32,7 +33,7 @@ from whyscan.reports.view import (
     Section,
     TitleBlock,
 )
-from whyscan.reports.words import REASONS, counted, size
+from whyscan.reports.words import REASONS, counted, money, size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from whyscan.reports.conjuncts import ConjunctLine, PartLine
     from whyscan.reports.first_change import FirstChange
     from whyscan.reports.hypothetical import Hypothetical
+    from whyscan.reports.prices import Cost
     from whyscan.reports.report import Report, Subject, Unchecked
     from whyscan.reports.view import Blocks, GridRow, Inline
 
@@ -57,6 +59,7 @@ def view(report: Report) -> Blocks:
                 NamedValue("predicate", CodeSpan(report.question.predicate)),
                 *layout(report.hypothetical),
                 *try_first(report.try_first),
+                *cost(report.cost),
             )
         ),
         Section("What is read", (FunnelBlock(report.levels),), quiet=True),
@@ -88,6 +91,15 @@ def try_first(change: FirstChange | None, where: str = "") -> Iterator[NamedValu
         change.fix if copied is None else CodeSpan(copied),
         beside=f"{where}{': '.join(filter(None, words))}",
     )
+
+
+def cost(cost: Cost | None) -> Iterator[NamedValue]:
+    """Yield what reading costs, if the user gave a price."""
+    if cost is None:
+        return
+    all_files = f", without pruning {money(cost.without_pruning)}"
+    terms = priced_as(cost.price, cost.request_price)
+    yield NamedValue("cost", money(cost.total) + all_files, beside=terms)
 
 
 def subject(table: Subject, name: str = "table") -> NamedValue:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from whyscan.errors import shortened
 from whyscan.planning.why.reason_codes import Reason
 
@@ -54,6 +56,15 @@ def size(count: int | None) -> str:
             return f"{amount:,.{digits}f} {unit}"
         amount /= 1000
     raise AssertionError
+
+
+def money(amount: float | None) -> str:
+    """Format an amount of the user's currency: `1,204.50`, `0.0061`, `0`."""
+    if amount is None:
+        return "unknown"
+    if amount >= 1 or not amount:
+        return f"{amount:,.2f}" if amount else "0"
+    return f"{Decimal(f'{amount:.2g}'):f}"
 
 
 def sizes(kept: int | None, total: int | None) -> str:

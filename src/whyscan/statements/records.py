@@ -20,6 +20,7 @@ from whyscan.reports.gates import (
     assertions_on,
     scan_assertions,
 )
+from whyscan.reports.prices import Cost, Prices
 from whyscan.reports.rendering import CheckedReport
 from whyscan.reports.report import Report
 from whyscan.statements.roles import Origin, Role
@@ -157,13 +158,15 @@ class ScanReport(Record, frozen=True):
 
         A scan that metadata answers reads nothing; a file that is removed as a whole is not read.
         """
-        files = self.report.files_level
+        files, priced = self.report.files_level, self.report.cost
+        cost = None if priced is None else priced.total
         if self.answer is not None:
-            return GatedAmount(files.total, 0, files.bytes_total, 0)
+            return GatedAmount(files.total, 0, files.bytes_total, 0, cost)
         removed = NOTHING if self.rewrite is None else self.rewrite.removed
         unknown = files.bytes_kept is None or removed.bytes is None
         bytes_read = None if unknown else (files.bytes_kept or 0) - (removed.bytes or 0)
-        return GatedAmount(files.total, files.kept - removed.files, files.bytes_total, bytes_read)
+        kept = files.kept - removed.files
+        return GatedAmount(files.total, kept, files.bytes_total, bytes_read, cost)
 
 
 class Edge(Record, frozen=True):
@@ -185,6 +188,7 @@ class StatementReport(CheckedReport, frozen=True):
     """What a statement reads from each of its tables, and why."""
 
     OMITTED: ClassVar = ("seconds",)
+    OPTIONAL: ClassVar = ("cost",)
     COMPUTED: ClassVar = {"try_first": "try_first", "metadata": "metadata", "result": "result"}
     QUOTED: ClassVar = ("sql", "dialect")
 
@@ -204,6 +208,9 @@ class StatementReport(CheckedReport, frozen=True):
         tuple[Assertion, ...], Meta(description="The gates on the sum of all scans.")
     ] = ()
     seconds: float = 0.0
+    cost: Annotated[
+        Cost | None, Meta(description="With --price: what all scans cost together.")
+    ] = None
 
     @property
     def passed(self) -> bool:
@@ -229,6 +236,7 @@ class StatementReport(CheckedReport, frozen=True):
             sum(part.kept for part in parts),
             plus_all(part.bytes_total for part in parts),
             plus_all(part.bytes_kept for part in parts),
+            None if self.cost is None else self.cost.total,
         )
 
     @property
@@ -240,6 +248,20 @@ class StatementReport(CheckedReport, frozen=True):
             counts[title] += 1
             titles.append(title if counts[title] == 1 else f"{title} ({counts[title]})")
         return tuple(titles)
+
+    def priced(self, price: str | None = None, request_price: str | None = None) -> StatementReport:
+        """Return this report with what each scan and all of them cost.
+
+        Prices are like `5/TB` for bytes, and `0.0004/1000` for requests.
+        """
+        prices = Prices.of(price, request_price)
+        if prices is None:
+            return replace(self, cost=None)
+        scans = tuple(
+            replace(scan, report=replace(scan.report, cost=prices.cost(scan.reading)))
+            for scan in self.scans
+        )
+        return replace(self, scans=scans, cost=prices.cost(self.reading))
 
     def gated(self, gates: StatementGates) -> StatementReport:
         """The same report with the outcome of each gate, for the statement and for each scan."""

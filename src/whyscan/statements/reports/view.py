@@ -27,7 +27,7 @@ from whyscan.reports.view import (
     Section,
     TitleBlock,
 )
-from whyscan.reports.words import counted
+from whyscan.reports.words import counted, money
 from whyscan.statements.reports.phrases import (
     amount_cells,
     answers,
@@ -66,7 +66,7 @@ def view(report: StatementReport, *, full: bool = False) -> Blocks:
     return (
         _title(report),
         CodeBlock("statement", report.sql, beside=terms, whole=listed),
-        FactsBlock(tuple(_try_first(report, titles))),
+        FactsBlock((*_try_first(report, titles), *report_view.cost(report.cost))),
         _overview(report, titles),
         *(_scan(at, report, titles, full=full) for at in range(len(report.scans))),
         Section("joins", tuple(_joins(report, titles))),
@@ -174,6 +174,8 @@ def _about(scan: ScanReport) -> NotesBlock:
         lines.append(f"answered from metadata, {none}: {scan.answer}")
     if scan.rewrite is not None:
         lines.append(changed(scan.rewrite))
+    if scan.report.cost is not None:
+        lines.append(f"costs {money(scan.report.cost.total)}")
     if scan.limit is not None:
         lines.append(scan.limit)
     if scan.columns:

@@ -245,7 +245,9 @@ def _ran(line: QueryLine) -> str:
         first, last = (f"{moment:%Y-%m-%d %H:%M}" for moment in (line.first, line.last))
         text += f", {first} UTC" if first == last else f", from {first} to {last} UTC"
     if line.wasted:
-        text += f"; all of them waste {size(line.wasted)}"
+        cost = None if line.cost is None else line.cost.wasted
+        wasted = phrases.sized(line.wasted, cost, priced=line.cost is not None)
+        text += f"; all of them waste {wasted}"
     if line.bytes_logged is not None:
         text += f"; the log says that they read {size(line.bytes_logged)}"
     return text

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from whyscan.planning.plan.planner import plus_all
 from whyscan.reports.levels import in_order
-from whyscan.reports.words import counted, inert, inert_sql, level_name, percent, size
+from whyscan.reports.words import counted, inert, inert_sql, level_name, money, percent, size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from whyscan.reports.prices import WorkloadCost
     from whyscan.spark.stages.audit.actions import Action
     from whyscan.spark.stages.audit.report import (
         Actual,
@@ -36,9 +37,27 @@ def answer(audit: Audit) -> str:
     read = plus_all((line.bytes_read or 0) * line.times for line in measured) or 0
     wasted = plus_all(line.wasted for line in measured) or 0
     share = f" ({percent(wasted, read)})" if read else ""
+    share += _spent(audit.cost)
     text = f"{totals_text}: {size(read)} read, {size(wasted)} of it wasted{share}"
     unknown = len(audit.queries) - len(measured)
     return text if not unknown else f"{text}; of {queries_of(unknown)} that is unknown"
+
+
+def _spent(cost: WorkloadCost | None) -> str:
+    """Write `; it costs 7.00, 95.00 a month, and 6.50 (88.00 a month) of it is wasted`."""
+    if cost is None:
+        return ""
+    month = "" if cost.month is None else f", {money(cost.month.read)} a month"
+    text = f"; it costs {money(cost.log.read)}{month}"
+    if cost.log.wasted is None:
+        return text
+    month = "" if cost.month is None else f" ({money(cost.month.wasted)} a month)"
+    return f"{text}, and {money(cost.log.wasted)}{month} of it is wasted"
+
+
+def sized(amount: int | None, cost: float | None, *, priced: bool) -> str:
+    """Write bytes, with what they cost behind them if there is a price: `4.3 MB (0.02)`."""
+    return f"{size(amount)} ({money(cost)})" if priced else size(amount)
 
 
 def queries_of(number: int) -> str:

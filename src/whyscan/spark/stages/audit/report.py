@@ -40,6 +40,7 @@ from whyscan.planning.plan.planner import plus_all
 from whyscan.reports.findings import Finding
 from whyscan.reports.first_change import PROVEN, first_change
 from whyscan.reports.gates import Assertion, at_most
+from whyscan.reports.prices import Prices, Spent, WorkloadCost
 from whyscan.reports.rendering import WrittenReport
 from whyscan.spark.stages.audit.actions import Action, actions
 from whyscan.spark.stages.audit.spending import EarlierRun, RunsTotal, by_day, by_user
@@ -172,6 +173,7 @@ class QueryLine(Record, frozen=True):
     bytes of a table are unknown. `error` is why not all its tables could be audited.
     """
 
+    OPTIONAL: ClassVar = ("cost",)
     QUOTED: ClassVar = ("sql", "dialect")
 
     sql: Sql
@@ -222,6 +224,7 @@ class QueryLine(Record, frozen=True):
     error: Annotated[Sentence | None, Meta(description="Why not all tables could be audited.")] = (
         None
     )
+    cost: Annotated[Spent | None, Meta(description="With --price: what all runs cost.")] = None
 
     @property
     def table_names(self) -> tuple[str, ...]:
@@ -257,6 +260,8 @@ class ColumnTotal(Record, frozen=True):
 class TableTotal(Record, frozen=True):
     """A table in all queries: how many texts and runs, what they read, and what they waste."""
 
+    OPTIONAL: ClassVar = ("cost",)
+
     name: Name
     uri: Name
     format: TableFormat | None = None
@@ -271,6 +276,7 @@ class TableTotal(Record, frozen=True):
         Count | None,
         Meta(description="An upper estimate of what another layout would spare all runs."),
     ] = None
+    cost: Annotated[Spent | None, Meta(description="With --price: what all runs cost.")] = None
 
 
 class Drift(Record, frozen=True):
@@ -320,6 +326,7 @@ class Audit(WrittenReport, frozen=True):
     """
 
     ONE_PER_LINE: ClassVar = ("queries",)
+    OPTIONAL: ClassVar = ("cost",)
     COMPUTED: ClassVar = {
         "actions": "actions",
         "users": "users",
@@ -336,6 +343,9 @@ class Audit(WrittenReport, frozen=True):
         tuple[EarlierRun, ...], Meta(description="The last runs in the history, the newest first.")
     ] = ()
     assertions: Annotated[tuple[Assertion, ...], Meta(description="The outcome of each gate.")] = ()
+    cost: Annotated[
+        WorkloadCost | None, Meta(description="With --price: what the workload costs.")
+    ] = None
 
     @property
     def actions(self) -> tuple[Action, ...]:
@@ -361,17 +371,32 @@ class Audit(WrittenReport, frozen=True):
         """`fail` if a gate fails."""
         return "pass" if self.passed else "fail"
 
-    def gated(self, *, max_wasted: int | None = None, fail_on_drift: bool = False) -> Audit:
+    def priced(self, price: str | None = None, request_price: str | None = None) -> Audit:
+        """Return this audit with what its runs cost, at prices like `5/TB` and `0.0004/1000`."""
+        from whyscan.spark.stages.audit.costs import priced
+
+        return priced(self, Prices.of(price, request_price))
+
+    def gated(
+        self,
+        *,
+        max_wasted: int | None = None,
+        max_cost: float | None = None,
+        fail_on_drift: bool = False,
+    ) -> Audit:
         """The same audit with the outcome of each gate; a number that is unknown fails.
 
-        `max_wasted` is the most bytes that all queries may waste. `fail_on_drift` allows no shape
-        to keep more of a table than in an earlier run.
+        `max_wasted` is the most bytes that all queries may waste, and `max_cost` the most that they
+        may cost. `fail_on_drift` allows no shape to keep more of a table than in an earlier run.
         """
         outcomes = []
         if max_wasted is not None:
             wasted = [query.wasted for query in self.queries]
             total_wasted = None if None in wasted else sum(amount or 0 for amount in wasted)
             outcomes.append(at_most("max_wasted", max_wasted, total_wasted))
+        if max_cost is not None:
+            spent = None if self.cost is None else self.cost.log.read
+            outcomes.append(at_most("max_cost", max_cost, spent))
         if fail_on_drift:
             outcomes.append(at_most("drift", 0, len(self.drift)))
         return replace(self, assertions=tuple(outcomes))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from whyscan.reports import report_view
+from whyscan.reports.phrases import priced_as
 from whyscan.reports.view import (
     Cell,
     CodeBlock,
@@ -37,6 +38,7 @@ from whyscan.spark.stages.audit.phrases import (
     left_out,
     remedies,
     rewrites,
+    sized,
     unchecked,
 )
 from whyscan.statements.reports import view as statement_view
@@ -44,6 +46,7 @@ from whyscan.statements.reports import view as statement_view
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from whyscan.reports.prices import WorkloadCost
     from whyscan.reports.view import Block, Blocks, GridRow, Inline
     from whyscan.spark.stages.audit.report import (
         Actual,
@@ -126,10 +129,15 @@ def _row(rank: int, line: QueryLine) -> GridRow:
     return (
         f"{rank}",
         f"{line.times:,}",
-        *map(size, (line.bytes_read, line.bytes_needed, line.wasted)),
+        *map(size, (line.bytes_read, line.bytes_needed)),
+        sized(line.wasted, _wasted_cost(line), priced=line.cost is not None),
         kept(line.ratio),
         Cell(names, below=(_sql(line.sql), *filter(None, sentences))),
     )
+
+
+def _wasted_cost(line: QueryLine | TableTotal) -> float | None:
+    return None if line.cost is None else line.cost.wasted
 
 
 def _query(rank: int, line: QueryLine, timezone: str) -> Fold:
@@ -228,8 +236,8 @@ def _total(line: TableTotal) -> GridRow:
         NameSpan(line.name),
         f"{line.queries:,}",
         f"{line.times:,}",
-        size(line.bytes_read),
-        size(line.wasted),
+        sized(line.bytes_read, line.cost.read if line.cost else None, priced=line.cost is not None),
+        sized(line.wasted, _wasted_cost(line), priced=line.cost is not None),
         ", ".join([c.column for c in line.columns if c.wasted][:2]),
     )
 
@@ -252,5 +260,14 @@ def basis(audit: Audit) -> FactsBlock:
                 "groups that footers rule out, or what a proven rewrite keeps",
             ),
             NamedValue("wasted", "the difference, times the runs"),
+            *_prices(audit.cost),
         )
     )
+
+
+def _prices(cost: WorkloadCost | None) -> Iterator[NamedValue]:
+    """Yield the prices and what the costs mean."""
+    if cost is not None:
+        days = f", scaled from {counted(cost.days, 'day')} of the log to 30" if cost.days else ""
+        terms = priced_as(cost.price, cost.request_price)
+        yield NamedValue("costs", f"{terms}; a month is 30 days{days}")
