@@ -132,6 +132,12 @@ TRAPS = (
     "SELECT k FROM ((t1 JOIN t2 USING (k)) SEMI JOIN t3 USING (k)) JOIN t4 USING (k) WHERE k > 3",
     "SELECT k FROM t1 JOIN t2 USING (k) SEMI JOIN t3 USING (k) FULL JOIN t4 USING (k) WHERE k > 3",
     "SELECT * FROM t1 NATURAL JOIN (t2 NATURAL JOIN t3) WHERE k > 3",
+    "SELECT z.b FROM t1 AS z(a, b, c) SEMI JOIN t2 AS w(a, b, c) USING (a) WHERE z.a > 3",
+    "SELECT z.b FROM t1 AS z(a, b, c) ANTI JOIN t2 AS w(c, a) USING (a) WHERE z.b > 3",
+    # A column of the row outside, without its table.
+    "SELECT k AS a FROM t1 AS z(a, k) WHERE EXISTS (SELECT s FROM t2 GROUP BY s HAVING max(v) = a)",
+    "SELECT a FROM t1 AS z(a) WHERE (SELECT count(*) FROM t2 QUALIFY count(*) OVER () = a) > 0",
+    "SELECT 'a' AS c, count(*) FROM t1 WHERE k > 3 GROUP BY 1 HAVING c = 'b'",
     "SELECT * FROM (t1 JOIN t2 USING (k)) AS j WHERE j.k > 3",
     "SELECT j.v FROM (t1 JOIN t2 USING (k)) AS j(a,b) WHERE a > 3",
     "SELECT t1.k FROM t1, (t2 JOIN t3 USING (k)) WHERE t1.k = t2.k AND t3.k > 3",

@@ -23,11 +23,21 @@ _BEHIND_JOIN = re.compile(r"\bjoin[\s(]*$", re.IGNORECASE)
 def mark_using(tree: exp.Expr, text: str) -> None:
     """Mark joins by USING and NATURAL, before qualification makes them joins by ON.
 
-    A JOIN without ON, which MySQL allows, becomes a CROSS JOIN: it binds as every JOIN does.
+    A JOIN without ON, which MySQL allows, becomes a CROSS JOIN: it binds as every JOIN does. A
+    renamed table of a SEMI join, `b AS t(k, v)`, becomes a query: qualification does not rename it.
     """
-    for join in tree.find_all(exp.Join):
+    for join in list(tree.find_all(exp.Join)):
         if join.args.get("using") or join.method == "NATURAL":
             join.meta[_USING] = True
+            table = join.this
+            if (
+                isinstance(table, exp.Table)
+                and table.alias_column_names
+                and join.is_semi_or_anti_join
+            ):
+                alias = table.args["alias"].pop()
+                rows = exp.Select(expressions=[exp.Star()]).from_(table.copy(), copy=False)
+                join.set("this", exp.Subquery(this=rows, alias=alias))
         elif is_comma(join):
             starts = [
                 part.meta["start"] for part in join.find_all(exp.Identifier) if "start" in part.meta
