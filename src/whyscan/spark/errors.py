@@ -84,7 +84,7 @@ def uncarried() -> Iterator[None]:
         yield
     except WhyscanError:
         raise
-    except Exception as error:
+    except Exception as error:  # classes of PySpark and Py4J, which must not be imported for this
         if not is_spark_error(error):
             raise
         raise of_spark(error) from error

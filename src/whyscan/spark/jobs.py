@@ -86,7 +86,7 @@ def ran(job: Callable[[], T]) -> T:
         for _ in range(ATTEMPTS - 1):
             try:
                 return job()
-            except Exception as error:
+            except Exception as error:  # the death of a worker has no class, Spark says it in words
                 if not any(words in str(error) for words in DIED):
                     raise
         return job()

@@ -82,7 +82,7 @@ def connection(purpose: Purpose = Purpose.FILES) -> Iterator[duckdb.DuckDBPyConn
         has_one = limit < LITTLE or purpose is Purpose.VALUES
         database.execute("SET threads = 1" if has_one else "RESET threads")
         yield database
-    except BaseException:
+    except BaseException:  # after an interrupt, too, the next user must not get half of a query
         database.close()
         raise
     idle = _idle.setdefault((process, purpose), [])

@@ -68,11 +68,8 @@ class Supplies(Struct, frozen=True):
         if base is None or expression is None:
             return ()
         condition = substituted(expression, lambda _: column)
-        return () if condition is None else (Fact(condition, _name(base), None, Origin.JOIN),)
-
-
-def _name(column: Column) -> str:
-    return ".".join(column.path)
+        name = ".".join(base.path)
+        return () if condition is None else (Fact(condition, name, None, Origin.JOIN),)
 
 
 def joined_columns(query: Query, origins: Origins) -> Iterator[Column]:
@@ -153,16 +150,12 @@ def bounds(plan: PlannedSnapshot, expression: Expression) -> ColumnRange:
 
 
 def _levels(plan: ScanPlan, expression: Expression) -> _PartExtents:
-    groups = of_row_groups(plan.evidence)
+    evidence, groups = plan.evidence, of_row_groups(plan.evidence)
     return _PartExtents(
-        _of_level(of_files(plan.evidence), expression, plan),
+        _of_level(of_files(evidence), expression, plan),
         None if groups is None else _of_level(groups, expression, plan),
-        _all_opened(plan),
+        all_opened=bool(evidence.file_level.opened[evidence.judgement.kept].all()),
     )
-
-
-def _all_opened(plan: ScanPlan) -> bool:
-    return bool(plan.evidence.file_level.opened[plan.evidence.judgement.kept].all())
 
 
 def _of_level(level: Population, expression: Expression, plan: ScanPlan) -> Extent:
