@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -38,6 +37,7 @@ from whyscan.planning.plan.scan_plan import (
     Options,
     ScanPlan,
     ScanPlanSummary,
+    looked_at,
 )
 from whyscan.tables.snapshot import ContainersBelow, DeepSnapshot, RowGroups
 from whyscan.tree.zones import zone
@@ -68,14 +68,9 @@ def make_plan(snapshot: Snapshot, predicate: Predicate, options: Options) -> Sca
     look, summary = planner.evidence, planner.summary_by_blocks()
     if summary is None:
         evidence = planner.evidence()
-        look, summary = partial(_complete, evidence), summarise(evidence)
+        look, summary = looked_at(evidence), summarise(evidence)
     seconds = perf_counter() - started
     return ScanPlan(snapshot, predicate, planner.zone, options, look, summary, seconds)
-
-
-def _complete(evidence: Evidence) -> Evidence:
-    """Evidence that was already looked at. A plan is pickled with it, and a lambda is not."""
-    return evidence
 
 
 class _Planner(Struct, frozen=True):

@@ -14,7 +14,7 @@ from whyscan.planning.plan.evidence import FILES, ROW_GROUPS, Limit
 from whyscan.planning.plan.judgement import EVERY, KEPT
 from whyscan.planning.plan.matching_rows import counts, perhaps_gone, surely_matching
 from whyscan.planning.plan.planner import summarise
-from whyscan.planning.plan.scan_plan import ScanPlan
+from whyscan.planning.plan.scan_plan import ScanPlan, looked_at
 from whyscan.tree.lazy import lazy
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def before_limit(plan: ScanPlan) -> ScanPlan:
     if plan.counted.limit is None:
         return plan
     evidence = plan.counted.before_limit
-    return replace(plan, look=lambda: evidence, summary=summarise(evidence))
+    return replace(plan, look=looked_at(evidence), summary=summarise(evidence))
 
 
 def cut(plan: PlannedSnapshot, cuts: Sequence[LimitedPart]) -> PlannedSnapshot:
@@ -147,7 +147,7 @@ def _cut(plan: ScanPlan, part: LimitedPart) -> ScanPlan:
     above = evidence.levels[: -len(levels)]
     limit = Limit(part.rows, ordered=part.ordered)
     left = replace(evidence, levels=(*above, *levels), limit=limit)
-    return replace(plan, look=lambda: left, summary=summarise(left))
+    return replace(plan, look=looked_at(left), summary=summarise(left))
 
 
 def too_few(sure: int, needed: int) -> str:
