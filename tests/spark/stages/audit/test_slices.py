@@ -7,12 +7,19 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from msgspec import to_builtins
 from msgspec.structs import replace
 
+from oracle.dice import Dice
 from spark.stages.audit.lake import write_delta, write_hive, write_iceberg
+from statements.generated.changes import Changes
+from statements.generated.queries import Queries
+from statements.generated.worlds import TABLES as TABLES_OF_A_WORLD
+from statements.generated.worlds import make
 from whyscan.spark.jobs import evenly_hashed
-from whyscan.spark.pinned_tables import Tables, pin, pin_all, pin_inventory
+from whyscan.spark.pinned_tables import Pinned, Tables, pin, pin_all, pin_inventory
 from whyscan.spark.stages.audit.executor import NumberedQuery, query_outcome
 from whyscan.spark.stages.audit.rounds import SliceNumbers, asking
 from whyscan.spark.stages.audit.slices import (
@@ -30,12 +37,15 @@ from whyscan.spark.stages.inventory.run import write_inventory
 from whyscan.spark.stages.workload.query import Query, Workload
 from whyscan.spark.tables import NamedTable
 from whyscan.tables.inventory.opening import open_inventory
+from whyscan.tables.parts import parts
 
 if TYPE_CHECKING:
     from whyscan.spark.stages.audit.slices import Message
 
 TERMS = AuditOptions(depth="row-groups").terms
-MOST_ROUNDS = 40
+MOST_ROUNDS = 60
+# Every example asks each file of its tables several questions.
+EXAMPLES = 5 if settings.default.derandomize else settings.default.max_examples
 
 QUERIES = (
     "SELECT id FROM {0} WHERE id >= 60",
@@ -62,9 +72,9 @@ def lake(tmp_path_factory):
     return folder
 
 
-def explained(texts, tables, tasks):
+def explained(texts, tables, tasks, dialect="spark"):
     """The outcomes of texts, in rounds without Spark: what a task writes, another one reads."""
-    queries = tuple(NumberedQuery(at, text, "spark") for at, text in enumerate(texts))
+    queries = tuple(NumberedQuery(at, text, dialect) for at, text in enumerate(texts))
     bundle = (tuple(tables), queries)
     numbers = SliceNumbers([table for table in tables if table.slices], tasks)
     answers: list[Message] = []
@@ -119,6 +129,45 @@ def test_every_query_has_the_outcome_that_it_has_on_the_whole_table(lake, name, 
     for number, text in enumerate(texts):
         expected = query_outcome(NumberedQuery(number, text, "spark"), whole, TERMS)
         assert answers_of(outcomes[number]) == answers_of(expected), text
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    return make(tmp_path_factory.mktemp("world"), 1)
+
+
+@st.composite
+def statements(draw):
+    """A query or a change, and the number of the table of each name in it, from `first` on."""
+    queries = Queries(Dice(draw), TABLES_OF_A_WORLD)
+    if queries.dice.number(0, 2):
+        return queries.statement().sql, 1, queries.occurrences
+    target = queries.dice.number(0, TABLES_OF_A_WORLD - 1)
+    sql = Changes(queries).statement()
+    return sql, 0, [target, *queries.occurrences]
+
+
+@given(statements(), st.integers(1, 3))
+@settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
+def test_whatever_the_statement_rounds_give_the_outcome_of_one_process(world, drawn, tasks):
+    sql, first, occurrences = drawn
+    tables = [
+        large(f"t{at}" if at else "target", world.tables[number].snapshot)
+        for at, number in enumerate(occurrences, first)
+    ]
+
+    (outcome,) = explained([sql], tables, tasks, "duckdb")
+
+    whole = Tables([replace(table, slices=()) for table in tables])
+    expected = query_outcome(NumberedQuery(0, sql, "duckdb"), whole, TERMS)
+    assert answers_of(outcome) == answers_of(expected), sql
+
+
+def large(name, snapshot):
+    """A table in slices of three files."""
+    slices = tuple(map(pickle.dumps, parts(snapshot, 3)))
+    pickled = pickle.dumps(snapshot)
+    return Pinned(name, f"{snapshot.uri}#{name}", {}, snapshot=pickled, slices=slices)
 
 
 NAMES = ("sales", "events", "visits")

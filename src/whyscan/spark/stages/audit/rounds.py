@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 
     Bundle = tuple[tuple[Pinned, ...], tuple[NumberedQuery, ...]]
 
-MOST_ROUNDS = 100
-"""A query of one scan takes three to six rounds; each join adds some."""
+MOST_ROUNDS = 1_000
+"""A query of one scan takes three to eight rounds, and each further scan adds as many."""
 
 
 class SliceNumbers:
