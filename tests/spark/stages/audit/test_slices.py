@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 TERMS = AuditOptions(depth="row-groups").terms
 MOST_ROUNDS = 60
 # Every example asks each file of its tables several questions.
-EXAMPLES = 5 if settings.default.derandomize else settings.default.max_examples
+EXAMPLES = 4 if settings.default.derandomize else settings.default.max_examples
 
 QUERIES = (
     "SELECT id FROM {0} WHERE id >= 60",
