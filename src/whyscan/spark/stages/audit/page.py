@@ -155,7 +155,8 @@ def _words(audit: Audit) -> dict[str, Any]:
         "spent": spent,
         "bars": _bars(periods(audit.queries)),
         "undated": undated(audit.queries),
-        "columns": (_columns_section(audit),),
+        "first": tuple(to_do(audit)),
+        "columns": (_columns_section(audit), *more_sums(audit, LISTED)),
         "rest": _rest(audit),
         "opened": [line for line in audit.tables if line.error is None],
         "amount": _amount,
@@ -205,8 +206,7 @@ def _wasted_bar(column: ColumnTotal) -> tuple[Segment, ...]:
 def _rest(audit: Audit) -> Blocks:
     """Return what drifted or could not be done, and what the numbers rest on."""
     notes = NotesBlock(tuple(audit.run.notes))
-    sums = (*to_do(audit), *more_sums(audit, LISTED))
-    return (*sums, *lists(audit, LISTED), Section("What this rests on", (basis(audit), notes)))
+    return (*lists(audit, LISTED), Section("What this rests on", (basis(audit), notes)))
 
 
 def _query_words(line: QueryLine, rank: int, timezone: str) -> dict[str, Any]:
