@@ -18,6 +18,7 @@ from support.lakes import users
 from whyscan.demo.lake import write_lake
 from whyscan.statement import explain_sql
 from whyscan.table import Table
+from whyscan.tree.types import INT, STRING, Field, Schema, StructType
 
 ROOT = [name for name in whyscan.__all__ if name != "spark"]
 ON_SPARK = list(whyscan.spark.__all__)
@@ -213,6 +214,15 @@ def test_a_table_names_its_format_and_its_version_or_snapshot(tmp_path):
     assert repr(whyscan.open(tmp_path / "users")).endswith("/users': hive>")
     assert repr(whyscan.open(tmp_path / "users-delta")).endswith("': delta, version 2>")
     assert repr(whyscan.open(tmp_path / "archive")).endswith("': iceberg, snapshot 1>")
+
+
+def test_the_repr_of_a_schema_names_the_first_columns_and_their_types():
+    few = Schema((Field("country", STRING), Field("age", INT)))
+    many = Schema(tuple(Field(f"c{at}", StructType((Field("x", INT),) * 50)) for at in range(500)))
+
+    assert repr(few) == "<Schema of 'country' string, 'age' int>"
+    assert len(repr(many)) <= LONGEST_REPR
+    assert repr(many).endswith("… and 490 more>")
 
 
 def test_printing_a_report_writes_the_whole_text():

@@ -238,7 +238,7 @@ def scan_assertions(
 
 
 def _is_called(scan: GatedScan, name: str) -> bool:
-    """Whether the name is the name or alias of the scan's table, in any case."""
+    """Say whether the name is the name or alias of the scan's table, in any case."""
     return name.lower() in {scan.name.lower(), scan.alias.lower()}
 
 

@@ -166,7 +166,7 @@ def add_levels(first: tuple[Level, ...], second: tuple[Level, ...]) -> tuple[Lev
 
 
 def in_order(names: Iterable[str]) -> tuple[str, ...]:
-    """The names of levels, top down and once. Those below row groups come last, as they come."""
+    """Sort the names of levels from top to bottom, each once; levels below row groups are last."""
     once = dict.fromkeys(names)
     first = [name for name in (MANIFESTS, FILES, ROW_GROUPS) if name in once]
     return tuple(dict.fromkeys((*first, *once)))

@@ -117,7 +117,7 @@ class Redactor:
         return value
 
     def _alternative(self, value: Any, kinds: tuple[Any, ...]) -> Any:
-        """A value of the table is hidden, whatever its type; other texts by their kind."""
+        """Hide a value of the table, whatever its type, and other texts by their kind."""
         if any(TextKind.VALUE in get_args(kind) for kind in kinds):
             return HIDDEN
         for kind in kinds:

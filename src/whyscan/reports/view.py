@@ -290,7 +290,7 @@ def spans_of(value: Inline) -> tuple[Span, ...]:
 
 
 def is_empty(block: Block) -> bool:
-    """Whether a block has nothing to show."""
+    """Say whether a block has nothing to show."""
     match block:
         case FactsBlock() | GridBlock() | ScansBlock():
             return not block.rows

@@ -26,22 +26,22 @@ REASONS = {
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 file`, `1,000 files`."""
+    """Write a number with its noun: `1 file`, `1,000 files`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def level_name(level: str) -> str:
-    """The name of a level as people write it: `row_groups` are `row groups`."""
+    """Return the name of a level as people write it: `row_groups` are `row groups`."""
     return level.replace("_", " ")
 
 
 def unit(level: str) -> str:
-    """The name of one container of a level: of `row_groups` it is `row group`."""
+    """Return the name of one container of a level: of `row_groups` it is `row group`."""
     return level_name(level).removesuffix("s")
 
 
 def staying(files: int) -> str:
-    """`1 file stays`, `1,000 files stay`."""
+    """Write how many files stay: `1 file stays`, `1,000 files stay`."""
     return f"{counted(files, 'file')} {'stays' if files == 1 else 'stay'}"
 
 

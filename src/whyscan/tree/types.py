@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 
+from whyscan.errors import shortened
 from whyscan.tree.names import folded
 
 if TYPE_CHECKING:
@@ -190,6 +191,10 @@ class Field(Struct, frozen=True):
     id: int | None = None
 
 
+_SHOWN = 10
+"""How many columns `repr` of a schema names."""
+
+
 class Schema(Struct, frozen=True):
     """The columns of a table, in order."""
 
@@ -201,3 +206,8 @@ class Schema(Struct, frozen=True):
     def has_all(self, names: Iterable[str]) -> bool:
         """Whether each name is the name of a top-level column, in any case."""
         return set(folded(names)).issubset(folded(self.names()))
+
+    def __repr__(self) -> str:
+        columns = ", ".join(f"{field.name!r} {field.type}" for field in self.fields[:_SHOWN])
+        more = f" and {len(self.fields) - _SHOWN:,} more" if len(self.fields) > _SHOWN else ""
+        return f"<{type(self).__name__} of {shortened(columns)}{more}>"

@@ -140,7 +140,7 @@ def _first_files(listing: Listing) -> Iterator[FileLine]:
 
 
 def _holds_wide(section: Section) -> bool:
-    """Whether a section holds a table that needs the whole width of the page."""
+    """Say whether a section contains a table that needs the whole width of the page."""
     return any(isinstance(block, GridBlock) and block.sortable for block in section.blocks)
 
 

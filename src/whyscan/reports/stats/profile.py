@@ -61,7 +61,7 @@ class TableStats(
     metadata: Effort
 
     def redacted(self) -> TableStats:
-        """The same report without literals and values, for sharing."""
+        """Return the same report without literals and values, for sharing."""
         from whyscan.reports.redaction import redacted
 
         return redacted(self)
