@@ -6,7 +6,7 @@ the table's files have today.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -42,7 +42,7 @@ from whyscan.tree import zones
 from whyscan.tree.lazy import lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import numpy.typing as npt
 
@@ -61,14 +61,6 @@ if TYPE_CHECKING:
 _RANGES = pa.list_(pa.list_(pa.int64(), 2))
 _UTC = zones.zone("UTC")
 _OF_THE_CUT = frozenset({"_cut", "_row_counts", "_partition_values", "_intervals"})
-
-
-class FileSource(Protocol):
-    """Where the files of a layout come from."""
-
-    @property
-    def row_counts(self) -> Numbers: ...
-    def statistics(self, columns: Sequence[Column]) -> Mapping[Path, Interval]: ...
 
 
 class HypotheticalSnapshot(Struct, frozen=True, eq=False, dict=True):
