@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from whyscan.errors import limited
-from whyscan.table import Table
+from msgspec import Struct
+
+from whyscan.errors import UsageError, limited
+from whyscan.table import SAMPLE_BYTES, Table
 from whyscan.table import open as open_table
 from whyscan.terms import PlanTerms
 
@@ -24,6 +26,16 @@ if TYPE_CHECKING:
     from whyscan.tables.snapshot import Snapshot, Traffic
 
 RESOLVE_LIMIT = 100_000
+
+
+class Layouts(Struct, frozen=True):
+    """The layouts of tables by their names, and how many bytes the sample of each may cost."""
+
+    by_table: Mapping[str, str] = MappingProxyType({})
+    sample: int = SAMPLE_BYTES
+
+
+NO_LAYOUTS = Layouts()
 
 
 def explain_sql(
@@ -47,7 +59,7 @@ def explain_sql(
     """Report what every scan of a statement reads, and why.
 
     - `tables` has the tables by the names that the statement uses. A name that is missing there is
-      looked up in the catalogs.
+      looked up in the catalogs. A table may be one `with_layout`.
     - `storage` are the storage options of the tables that this call opens.
     - `partition_types` are the types of Hive partition columns, by table and column; the default
       is to infer them.
@@ -88,26 +100,34 @@ def explain_lake(
     from whyscan.planning.plan.request import options_of, session_of
     from whyscan.reports.masked_records import masked
     from whyscan.statements.explain import ExplainOptions, explain_statement
-    from whyscan.statements.planners import IN_PROCESS_PLANNER
     from whyscan.statements.sql.table_names import Catalogue
 
     explain_options = ExplainOptions(
         resolve=resolve,
         verbose=terms.verbose,
         assert_stats=bool(terms.assert_stats),
-        planner=IN_PROCESS_PLANNER if spark is None else _spark_planner(spark),
+        planner=_planner(lake, spark),
     )
     with limited():
         report = explain_statement(
             sql, Catalogue(lake, lake.opened), session_of(terms), options_of(terms), explain_options
         )
+        lake.refuse_unused_layouts()
         return masked(report)
 
 
-def _spark_planner(spark: SparkSession) -> Planner:
-    from whyscan.spark.planning import executors
+def _planner(lake: Lake, spark: SparkSession | None) -> Planner:
+    if spark is not None:
+        from whyscan.spark.planning import executors
 
-    return executors(spark)
+        return executors(spark)
+    if lake.has_layouts:
+        from whyscan.layouts.planner import LAYOUT_PLANNER
+
+        return LAYOUT_PLANNER
+    from whyscan.statements.planners import IN_PROCESS_PLANNER
+
+    return IN_PROCESS_PLANNER
 
 
 class Lake(Mapping[str, "Snapshot"]):
@@ -119,8 +139,11 @@ class Lake(Mapping[str, "Snapshot"]):
         storage: Mapping[str, object],
         partition_types: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
         inventory: Location | None = None,
+        layouts: Layouts = NO_LAYOUTS,
     ) -> None:
         self._tables = dict(tables)
+        self._layouts = layouts
+        self._laid_out: set[str] = set()
         self._storage = storage
         self._partition_types = partition_types
         self._inventory = None if inventory is None else _opened_inventory(inventory, storage)
@@ -133,7 +156,25 @@ class Lake(Mapping[str, "Snapshot"]):
             types = self._partition_types.get(name, {})
             table = open_table(table, storage=self._storage, partition_types=types)
             self._tables[name] = table
+        if name in self._layouts.by_table and name not in self._laid_out:
+            layout = self._layouts.by_table[name]
+            self._tables[name] = table = table.with_layout(layout, sample=self._layouts.sample)
+            self._laid_out.add(name)
         return table.snapshot
+
+    @property
+    def has_layouts(self) -> bool:
+        """Whether tables are planned in layouts that they do not have."""
+        tables = [table for table in self._tables.values() if isinstance(table, Table)]
+        return bool(self._layouts.by_table) or any(table.today is not None for table in tables)
+
+    def refuse_unused_layouts(self) -> None:
+        """Raise an error for a layout of a table that the statement did not use."""
+        for name in self._layouts.by_table.keys() - self._laid_out:
+            raise UsageError(
+                f"there is no table {name!r} for a layout",
+                hint="write the name as the statement does: --layout 'NAME: sort by a'",
+            )
 
     def traffic(self) -> Traffic:
         """Count the objects and bytes that the open tables have read so far."""

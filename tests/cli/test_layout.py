@@ -70,10 +70,48 @@ def test_a_layout_that_cannot_be_planned_is_one_line(whyscan, arguments, code, e
     assert "hint: " in run.err
 
 
-def test_a_statement_has_no_layout_yet(whyscan):
-    run = whyscan("explain", "--sql", "SELECT 1", "--layout", "sort by a")
+STATEMENT = (
+    *("explain", "--sql", "SELECT * FROM users WHERE country = 'DE'"),
+    *("--table", "users=users-flat"),
+)
 
-    assert (run.code, run.err.splitlines()[0]) == (2, "error: --layout does not go with --sql")
+
+def test_a_statement_is_planned_with_the_layout_of_a_table(whyscan):
+    run = whyscan(*STATEMENT, "--layout", "users: sort by country", "--format", "json")
+
+    (scan,) = schemas.valid("statement", json.loads(run.out))["scans"]
+    files = next(level for level in scan["levels"] if level["level"] == "files")
+    assert files["kept"] == 3
+    assert scan["hypothetical"]["layout"] == "sort by country"
+    assert scan["hypothetical"]["evidence"] == "estimated"
+    assert scan["hypothetical"]["files"]["low"] <= 3 <= scan["hypothetical"]["files"]["high"]
+
+
+def test_a_statement_shows_the_layout_beside_the_scan(whyscan):
+    run = whyscan(*STATEMENT, "--layout", "users: sort by country")
+
+    assert "  layout     sort by country\n  estimated  2 to 4 files" in run.out
+
+
+@pytest.mark.parametrize(
+    ("layouts", "error"),
+    [
+        (["sort by country"], "--layout takes NAME: LAYOUT, not 'sort by country'"),
+        (["others: sort by country"], "there is no table 'others' for a layout"),
+        (["users: sort by age", "users: sort by age"], "table 'users' has two layouts"),
+    ],
+)
+def test_a_layout_of_a_statement_names_one_of_its_tables(whyscan, layouts, error):
+    run = whyscan(*STATEMENT, *(word for layout in layouts for word in ("--layout", layout)))
+
+    assert (run.code, run.out) == (2, "")
+    assert run.err.splitlines()[0] == f"error: {error}"
+
+
+def test_two_layouts_of_one_table_are_refused(whyscan):
+    run = whyscan("explain", "users-flat", "-w", "age > 4", "--layout", "a", "--layout", "b")
+
+    assert (run.code, run.err.splitlines()[0]) == (2, "error: TABLE has one layout")
 
 
 def test_the_document_of_a_comparison_has_the_layout(whyscan):

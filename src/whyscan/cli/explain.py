@@ -41,7 +41,7 @@ class ExplainArguments(Struct, frozen=True):
     resolve_joins: bool
     resolve_limit: int
     inventory: str | None
-    layout: str | None
+    layouts: tuple[str, ...]
     sample: int
     no_sample: bool
     select: str | None
@@ -143,9 +143,9 @@ def explain(arguments: ExplainArguments) -> int:
     options.refuse_cost_without_price(arguments.gates.max_cost, arguments.prices)
     if arguments.master is not None and not arguments.on_spark:
         raise UsageError("--master goes with --spark", hint="add --spark, or leave it out")
-    if arguments.layout is not None and (arguments.sql is not None or arguments.on_spark):
+    if arguments.layouts and arguments.on_spark:
         raise UsageError(
-            f"--layout does not go with {'--sql' if arguments.sql is not None else '--spark'}",
+            "--layout does not go with --spark",
             hint="whyscan explain TABLE -w PREDICATE --layout LAYOUT",
         )
     if arguments.sql is None:
@@ -165,6 +165,8 @@ def _explain_table(arguments: ExplainArguments) -> int:
         missing = "a TABLE" if not places else "-w PREDICATE"
         hint = "whyscan explain TABLE -w PREDICATE, or whyscan explain --sql QUERY"
         raise UsageError(f"explain needs {missing}", hint=hint)
+    if len(arguments.layouts) > 1:
+        raise UsageError("TABLE has one layout", hint="write its clauses in one --layout")
     if arguments.tables or arguments.resolve_joins:
         option = "--table" if arguments.tables else "--resolve-joins"
         raise UsageError(f"{option} goes with --sql", hint="without it, TABLE is the one table")
@@ -197,9 +199,9 @@ def _report(predicate: str, terms: PlanTerms, arguments: ExplainArguments) -> Re
                 arguments.places, arguments.version, arguments.store, arguments.inventory
             )
         progress.watch(table.snapshot.traffic)
-        if arguments.layout is not None:
+        for layout in arguments.layouts:
             sample = 0 if arguments.no_sample else arguments.sample
-            table = table.with_layout(arguments.layout, sample=sample)
+            table = table.with_layout(layout, sample=sample)
         session = spark_session(arguments.master) if arguments.on_spark else nullcontext()
         with session as spark:
             select = options.columns(arguments.select)

@@ -247,9 +247,12 @@ SAMPLE = options(
 LAYOUT = options(
     click.option(
         "--layout",
-        metavar="LAYOUT",
+        "layouts",
+        multiple=True,
+        metavar="[NAME:]LAYOUT",
         help="Plan the table as it would be in another layout: 'partition by day(ts) sort by id "
-        "file size 256MB', 'zorder by a, b', 'cluster by a, b'.",
+        "file size 256MB', 'zorder by a, b', 'cluster by a, b'. For a table of a whole "
+        "statement, its name stands first: 'events: sort by id'.",
     ),
     SAMPLE,
 )

@@ -64,6 +64,24 @@ PERCENT = _Percent()
 SIZE = _Size()
 
 
+def named_layouts(words: Sequence[str]) -> dict[str, str]:
+    """Return `NAME: LAYOUT` words as a mapping."""
+    layouts: dict[str, str] = {}
+    for word in words:
+        name, colon, layout = word.partition(":")
+        if not colon or not name.strip() or not layout.strip():
+            raise UsageError(
+                f"--layout takes NAME: LAYOUT, not {word!r}",
+                hint="write the name of the table first: --layout 'events: sort by id'",
+            )
+        if name.strip() in layouts:
+            raise UsageError(
+                f"table {name.strip()!r} has two layouts", hint="write its clauses in one --layout"
+            )
+        layouts[name.strip()] = layout.strip()
+    return layouts
+
+
 def pairs(option: str, words: Sequence[str], form: str = "KEY=VALUE") -> dict[str, str]:
     """Return `KEY=VALUE` words as a mapping."""
     mapping: dict[str, str] = {}

@@ -11,11 +11,11 @@ from whyscan.cli import options
 from whyscan.cli.baseline import statement_against_baseline
 from whyscan.cli.formats import rendered_checks
 from whyscan.cli.gates import gates_of_statement
-from whyscan.cli.parameters import pairs
+from whyscan.cli.parameters import named_layouts, pairs
 from whyscan.cli.progress import Progress
 from whyscan.cli.spark_session import spark_session
 from whyscan.errors import UsageError
-from whyscan.statement import Lake, explain_lake
+from whyscan.statement import Lake, Layouts, explain_lake
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -69,7 +69,9 @@ def _report(sql: str, arguments: ExplainArguments) -> StatementReport:
     places = pairs("--table", arguments.tables, "NAME=URI")
     storage = options.storage(arguments.store)
     types = _partition_types(arguments.store, places)
-    lake = Lake(places, storage, types, arguments.inventory)
+    sample = 0 if arguments.no_sample else arguments.sample
+    layouts = Layouts(named_layouts(arguments.layouts), sample)
+    lake = Lake(places, storage, types, arguments.inventory, layouts)
     gates = arguments.gates
     asserted = gates.assert_stats or bool(gates.assert_stats_of)
     terms = replace(arguments.terms, assert_stats=asserted)

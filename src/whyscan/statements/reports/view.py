@@ -149,6 +149,7 @@ def scan_blocks(scan: ScanReport, report: StatementReport, *, full: bool) -> Ite
     """Yield what a scan reads and why; a scan that metadata answers reads nothing."""
     read = scan.answer is None
     yield _about(scan)
+    yield FactsBlock(tuple(report_view.layout(scan.report.hypothetical)))
     if read:
         yield FunnelBlock(scan.report.levels)
     yield Section("", tuple(_conditions(scan, report, full=full)), quiet=True)
