@@ -4,6 +4,8 @@ import re
 import shutil
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from deltalake import DeltaTable
 from pyarrow import parquet
 from pyiceberg.table import StaticTable
@@ -11,13 +13,18 @@ from pyiceberg.table import StaticTable
 import whyscan
 from support import commands
 from support.golden import golden
-from whyscan.cli.demo import TOUR
+from whyscan.cli.demo import EVENTS_TOUR, TOUR
 from whyscan.demo.lake import FLAT, USERS
 
 TEXT = Path(__file__).parent / "golden" / "demo.txt"
 # Paths of the machine stand in Iceberg's metadata: its size is not the same everywhere.
 READ = re.compile(r"(?<=objects, )[^ ]+ k?B(?= read)")
 ARCHIVE = TOUR[-1]
+EVENTS_READ = (
+    "reads 720 of 8,760 files",
+    "reads 24 of 8,760 files",
+    "reads 50 of 17,520 files",
+)
 
 
 def rows(folder: Path, table: str):
@@ -107,3 +114,30 @@ def test_a_file_in_the_way_is_an_error(tmp_path):
 
     assert run.code == 2
     assert "Traceback" not in run.err
+
+
+def test_a_medium_lake_has_a_year_of_events_and_its_tour_shows_them(tmp_path):
+    run = commands.whyscan("demo", "lake", "--size", "medium", cwd=tmp_path)
+
+    assert (run.code, run.err) == (0, "")
+    for step, first_line in zip(EVENTS_TOUR, EVENTS_READ, strict=True):
+        assert f'lake/{step.table} -w "{step.predicate}" --depth files\n{first_line}' in run.out
+
+
+def test_delta_rs_sees_the_same_files_of_the_events(tmp_path):
+    commands.whyscan("demo", "lake", "--size", "medium", cwd=tmp_path)
+
+    for name, files in {"events": 365 * 24, "events-streamed": 365 * 48}.items():
+        added = DeltaTable(tmp_path / "lake" / name).get_add_actions(flatten=True)
+        table = pa.table(added)
+        plan = whyscan.open(tmp_path / "lake" / name).plan(depth="files")
+        assert table.num_rows == files == plan.summary.files_kept
+        assert pc.sum(table["size_bytes"]).as_py() == sum(scan.bytes for scan in plan)
+        assert table["null_count.user_id"].to_pylist() == [0] * files
+
+
+def test_the_events_are_gone_when_a_small_lake_follows(tmp_path):
+    commands.whyscan("demo", "lake", "--size", "medium", cwd=tmp_path)
+    commands.whyscan("demo", "lake", cwd=tmp_path)
+
+    assert not list((tmp_path / "lake").glob("events*"))

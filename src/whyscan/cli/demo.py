@@ -9,6 +9,7 @@ import click
 from msgspec import Struct
 
 from whyscan.cli.output import terminal_page, write
+from whyscan.demo.events import TABLES as EVENTS_TABLES
 from whyscan.demo.lake import TABLES, write_lake
 from whyscan.table import open as open_table
 
@@ -91,27 +92,62 @@ TOUR = (
     ),
 )
 
+EVENTS_TOUR = (
+    TourStop(
+        "a terabyte of events, and the condition that everybody writes",
+        "events",
+        "date_format(day, 'yyyy-MM') = '2025-06'",
+        ("--depth", "files"),
+        "A function stands around the partition column. whyscan evaluates it on every value of "
+        "day, and says what to write so that every engine can skip the other months.",
+    ),
+    TourStop(
+        "one user of two million",
+        "events",
+        "day = DATE '2025-06-03' AND user_id = 48151",
+        ("--depth", "files"),
+        "The day leaves 24 files. Every one of them holds nearly every user, so that user_id "
+        "removes nothing. No other predicate helps here, only another layout: `--layout` plans the "
+        "table in one that does not exist yet, and `whyscan advise` looks for the best.",
+    ),
+    TourStop(
+        "the same year without partitions",
+        "events-streamed",
+        "at >= TIMESTAMP '2025-06-03' AND at < TIMESTAMP '2025-06-04'",
+        ("--depth", "files"),
+        "No partitions, and yet 99 % of the files go: they were written in the order of time, so "
+        "that the bounds of `at` are narrow. Partitions are not the only layout that prunes.",
+    ),
+)
+
 
 @click.command(short_help="Write a small lake into a folder, and walk through it.")
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("whyscan-demo"))
 @click.option("--force", is_flag=True, help="Write into a folder that is not empty.")
 @click.option(
+    "--size",
+    type=click.Choice(["small", "medium"]),
+    default="small",
+    help="medium adds a terabyte of events, of which only the metadata is written.",
+)
+@click.option(
     "--spark",
     is_flag=True,
     help="Continue with the pipeline on Spark: inventory, audit and verify.",
 )
-def demo(folder: Path, *, force: bool, spark: bool) -> int:
+def demo(folder: Path, *, force: bool, size: str, spark: bool) -> int:
     """Write a small lake into FOLDER (./whyscan-demo) and walk through it."""
-    write_lake(folder, force=force)
-    stops = [_stop(number, step, folder) for number, step in enumerate(TOUR, start=1)]
-    write(
-        "\n".join([f"A lake of {len(TABLES)} tables is in {folder}. A walk through it:\n", *stops])
-    )
+    medium = size == "medium"
+    write_lake(folder, force=force, medium=medium)
+    tour = TOUR + EVENTS_TOUR if medium else TOUR
+    tables = len(TABLES) + len(EVENTS_TABLES) if medium else len(TABLES)
+    stops = [_stop(number, step, folder) for number, step in enumerate(tour, start=1)]
+    write("\n".join([f"A lake of {tables} tables is in {folder}. A walk through it:\n", *stops]))
     if not spark:
         return 0
     from whyscan.cli.demo_pipeline import walk
 
-    return walk(folder, first=len(TOUR) + 1)
+    return walk(folder, first=len(tour) + 1)
 
 
 def _stop(number: int, step: TourStop, folder: Path) -> str:
@@ -120,6 +156,7 @@ def _stop(number: int, step: TourStop, folder: Path) -> str:
     place = str(folder / step.table)
     report = open_table(place).explain(
         step.predicate,
+        depth="files" if "--depth" in step.flags else "auto",
         verbose="--verbose" in step.flags,
         assume_no_nan="--assume-no-nan" in step.flags,
     )

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from whyscan.demo import events
 from whyscan.demo.archive import write_archive, write_file
+from whyscan.demo.delta_log import Action, add_action, stats_of, write_log
 from whyscan.errors import StorageError, UsageError
 
 if TYPE_CHECKING:
@@ -53,7 +54,6 @@ ORDERS_A_MONTH = 50
 CAMPAIGNS = (("spring", (3, 5)), ("winter", (1, 12)))
 PRICES = ((100, 900), (800, 1500), (1200, 2000))
 PRICES_A_GROUP = 50
-DELTA_WRITTEN = 1_709_251_200_000
 
 
 class User(Struct, frozen=True):
@@ -85,8 +85,11 @@ FLAT = (
 )
 
 
-def write_lake(folder: Path, *, force: bool) -> None:
-    """Write every table into `folder`; tables of an earlier demo are replaced."""
+def write_lake(folder: Path, *, force: bool, medium: bool = False) -> None:
+    """Write every table into `folder`; tables of an earlier demo are replaced.
+
+    A medium lake has the events as well, whose files stand in their logs alone.
+    """
     try:
         _prepare_folder(folder, force=force)
         _write_months(folder / "months")
@@ -97,6 +100,8 @@ def write_lake(folder: Path, *, force: bool) -> None:
         _write_prices(folder)
         write_archive(folder / "archive")
         (folder / QUERIES).write_text(LOG, "utf-8")
+        if medium:
+            events.write_events(folder)
     except OSError as error:
         raise StorageError(
             f"cannot write the demo to {folder}: {error.strerror}",
@@ -116,9 +121,10 @@ def _prepare_folder(folder: Path, *, force: bool) -> None:
         )
     folder.mkdir(parents=True, exist_ok=True)
     (folder / MARKER).write_text("written by whyscan demo\n", "utf-8")
-    for name in TABLES:
+    for name in (*TABLES, *events.TABLES):
         if (folder / name).exists():
             shutil.rmtree(folder / name)
+    (folder / events.QUERIES).unlink(missing_ok=True)
 
 
 def _write_months(root: Path) -> None:
@@ -175,57 +181,18 @@ def _write_flat(root: Path) -> None:
 
 def _write_delta(root: Path) -> None:
     """Write the same users as a Delta table, one commit per country."""
-    adds: dict[str, list[dict[str, Any]]] = {}
-    for path, users in _files_of_users().items():
-        rows = _ages_table([user.age for user in users])
-        add = _add_action(path, users[0].country, rows, write_file(root / path, rows))
-        adds.setdefault(users[0].country, []).append({"add": add})
-    start = [
-        {"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}},
-        {"metaData": _metadata_action()},
-    ]
-    (root / "_delta_log").mkdir()
-    for version, actions in enumerate(adds.values()):
-        lines = [json.dumps(action) for action in [*(() if version else start), *actions]]
-        commit = root / "_delta_log" / f"{version:020}.json"
-        commit.write_text("\n".join(lines), "utf-8")
-
-
-def _metadata_action() -> dict[str, Any]:
-    kinds = {"id": "long", "age": "integer", "country": "string"}
-    fields = [
-        {"name": name, "type": kind, "nullable": True, "metadata": {}}
-        for name, kind in kinds.items()
-    ]
-    return {
-        "id": "0f6f6a5e-8d0c-4a34-9c25-2f3f6d1b7a90",
-        "format": {"provider": "parquet", "options": {}},
-        "schemaString": json.dumps({"type": "struct", "fields": fields}),
-        "partitionColumns": ["country"],
-        "configuration": {},
-        "createdTime": DELTA_WRITTEN,
-    }
-
-
-def _add_action(path: str, country: str, rows: pa.Table, size: int) -> dict[str, Any]:
-    """Return the log entry of a file."""
     import pyarrow.compute as pc
 
-    ends = {name: pc.min_max(rows[name]).as_py() for name in rows.column_names}
-    stats = {
-        "numRecords": rows.num_rows,
-        "minValues": {name: end["min"] for name, end in ends.items()},
-        "maxValues": {name: end["max"] for name, end in ends.items()},
-        "nullCount": dict.fromkeys(ends, 0),
-    }
-    return {
-        "path": path,
-        "partitionValues": {"country": country},
-        "size": size,
-        "modificationTime": DELTA_WRITTEN,
-        "dataChange": True,
-        "stats": json.dumps(stats),
-    }
+    commits: dict[str, list[Action]] = {}
+    for path, users in _files_of_users().items():
+        rows = _ages_table([user.age for user in users])
+        ends = {name: pc.min_max(rows[name]).as_py() for name in rows.column_names}
+        stats = stats_of(rows.num_rows, {name: (e["min"], e["max"]) for name, e in ends.items()})
+        country = users[0].country
+        size = write_file(root / path, rows)
+        commits.setdefault(country, []).append(add_action(path, {"country": country}, size, stats))
+    kinds = {"id": "long", "age": "integer", "country": "string"}
+    write_log(root, kinds, "country", list(commits.values()))
 
 
 def _ages_table(ages: Sequence[int]) -> pa.Table:
