@@ -1,3 +1,3 @@
 """The demo: a small lake in a folder, and the walk through it."""
 
-__all__ = ["lake"]
+__all__ = ["events", "lake"]
