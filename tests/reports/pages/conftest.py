@@ -22,7 +22,6 @@ FLAGS = (
     "--process-per-site "
     "--disable-features=SpareRendererForSitePerProcess,ProactivelySwapBrowsingInstance"
 )
-TWO_FRAMES = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
 @dataclass
@@ -83,9 +82,6 @@ def show(chromium, windows, tmp_path):
             context = chromium.new_context(**{"viewport": {"width": 1280, "height": 900}, **terms})
             windows[key] = Opened(context.new_page())
         windows[key].go(place.as_uri())
-        # Charts and rows are drawn in the first frame, which follows the page's load event.
-        if terms.get("java_script_enabled", True):
-            windows[key].page.evaluate(TWO_FRAMES)
         return windows[key]
 
     return open_page

@@ -23,18 +23,20 @@ function startLinks() {
   }
 }
 
-/** `draw` is called whenever the width or the colours change. */
+/** `draw` is called at once, so that a page that has loaded is drawn, and whenever the width or the colours change. */
 function startPage(draw) {
   startCopies(document);
   for (const table of document.querySelectorAll(".sortable")) startSorting(table);
   startLinks();
   startTheme(draw);
-  let width = 0;
-  new ResizeObserver(() => {
+  let width = null;
+  const fit = () => {
     if (document.body.clientWidth === width) return;
     width = document.body.clientWidth;
     letWideScroll();
     draw();
-  }).observe(document.body);
+  };
+  fit();
+  new ResizeObserver(fit).observe(document.body);
 }
 
