@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from whyscan.reports.findings import Finding
     from whyscan.reports.gates import Assertion, Gates, StatementGates
     from whyscan.reports.levels import Level
+    from whyscan.reports.pushdown_tree import PushdownNode
     from whyscan.reports.report import Report
     from whyscan.reports.stats import TableStats
     from whyscan.statements.records import ScanReport, StatementReport
@@ -69,6 +70,7 @@ __all__ = [
     "NoCondition",
     "Plan",
     "PredicateError",
+    "PushdownNode",
     "Report",
     "ScanPlan",
     "ScanPlanSummary",
@@ -106,6 +108,7 @@ _MODULES = {
     "Layout": "whyscan.layouts.layout",
     "Level": "whyscan.reports.levels",
     "Plan": "whyscan.plans",
+    "PushdownNode": "whyscan.reports.pushdown_tree",
     "Report": "whyscan.reports.report",
     "ScanPlan": "whyscan.planning.plan.scan_plan",
     "ScanPlanSummary": "whyscan.planning.plan.scan_plan",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from whyscan.layouts.layout import Layout
     from whyscan.plans import Plan
     from whyscan.reports.diff import Difference
+    from whyscan.reports.pushdown_tree import PushdownNode
     from whyscan.reports.report import Report
     from whyscan.reports.stats import TableStats
     from whyscan.spark.planning import DistributedPlan
@@ -187,6 +188,26 @@ class Table:
         """
         terms = PlanTerms(dialect, timezone, depth, full, assume_no_nan)
         return plan_table(self, where, _selected(select, columns), terms).to_reader()
+
+    def pushdown(
+        self,
+        where: str,
+        *,
+        dialect: str = "spark",
+        timezone: str = "UTC",
+        depth: str = "auto",
+    ) -> PushdownNode:
+        """Return what metadata can do with each part of a predicate, as a tree.
+
+        Each node has `sql`, `pushdown` (exact, inexact or unsupported), `reason` and `children`.
+        The parameters are those of `plan`.
+        """
+        from whyscan.reports.masked_records import masked
+        from whyscan.reports.pushdown_tree import pushdown_tree
+
+        with limited():
+            plan = plan_table(self, where, None, PlanTerms(dialect, timezone, depth))
+            return masked(pushdown_tree(plan))
 
     def stats(
         self,

@@ -18,6 +18,7 @@ __all__ = [
     "pages",
     "phrases",
     "prices",
+    "pushdown_tree",
     "redaction",
     "rendering",
     "report",

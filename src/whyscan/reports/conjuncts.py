@@ -103,7 +103,7 @@ def conjunct_lines(
     request: PlanRequest, classes: Sequence[Class], counted: Sequence[ConjunctCount]
 ) -> tuple[ConjunctLine, ...]:
     """Make one line per conjunct, in the order of the predicate."""
-    measured = _measured(request)
+    measured = collected_bounds(request)
     rows = zip(request.predicate.conjuncts, classes, counted, strict=True)
     return tuple(
         _line(conjunct, pushdown_class, count, measured, request)
@@ -126,7 +126,7 @@ def _line(
         pushdown=pushdown_class.pushdown,
         alone=count.share.alone,
         only=count.share.only,
-        why=_why(conjunct, pushdown_class, operands),
+        why=why_class(conjunct, pushdown_class, operands),
         words=words(conjunct.expression, pushdown_class, measured),
         operator=operator(conjunct.expression) if operands else None,
         parts=tuple(_part(part, measured) for part in operands),
@@ -134,7 +134,8 @@ def _line(
     )
 
 
-def _measured(request: PlanRequest) -> Measured:
+def collected_bounds(request: PlanRequest) -> Measured:
+    """Return a function of a column: bounds are collected, and it is no partition column."""
     partition = partition_columns(request)
 
     def measured(column: Column) -> bool:
@@ -157,7 +158,9 @@ def _part(part: OperandOutcome, measured: Measured) -> PartLine:
     )
 
 
-def _why(conjunct: Conjunct, pushdown_class: Class, operands: tuple[OperandOutcome, ...]) -> str:
+def why_class(
+    conjunct: Conjunct, pushdown_class: Class, operands: tuple[OperandOutcome, ...]
+) -> str:
     """Say in words why a conjunct has its pushdown class."""
     match pushdown_class.pushdown:
         case Pushdown.EXACT:

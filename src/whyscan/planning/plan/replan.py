@@ -39,9 +39,9 @@ class Metadata(Enum):
                 return containers.by_statistics()
 
 
-def conjunct(expression: Expression) -> Conjunct:
-    """A conjunct of an expression that whyscan wrote."""
-    return Conjunct(expression, to_sql(expression))
+def conjunct(expression: Expression, sql: str | None = None) -> Conjunct:
+    """A conjunct of an expression that whyscan wrote; `sql` None is computed."""
+    return Conjunct(expression, to_sql(expression) if sql is None else sql)
 
 
 def without(request: PlanRequest, position: int) -> tuple[Conjunct, ...]:

@@ -77,11 +77,13 @@ def operator(expression: Expression) -> str | None:
             return None
 
 
-def count_parts(expression: Expression, plan: ScanPlan) -> tuple[PartCount, ...]:
+def count_parts(
+    expression: Expression, plan: ScanPlan, at_most: int = PARTS_AT_MOST
+) -> tuple[PartCount, ...]:
     """What the operands of a conjunct did; empty for a plain condition or for too many operands."""
-    if operator(expression) is None or sum(1 for _ in _below(expression)) > PARTS_AT_MOST:
+    if operator(expression) is None or sum(1 for _ in _below(expression)) > at_most:
         return ()
-    return tuple(_count(child, plan) for child in children(expression))
+    return tuple(_count(child, plan, at_most) for child in children(expression))
 
 
 def parts(
@@ -110,7 +112,7 @@ def _below(expression: Expression) -> Iterator[Expression]:
         yield from _below(child)
 
 
-def _count(expression: Expression, plan: ScanPlan) -> PartCount:
+def _count(expression: Expression, plan: ScanPlan, at_most: int) -> PartCount:
     evidence = plan.evidence
     containers = evidence.files.containers.by_partition()
     may, every = kept_and_every(expression, containers, plan.zone)
@@ -125,5 +127,5 @@ def _count(expression: Expression, plan: ScanPlan) -> PartCount:
         ),
         int(stays.sum()),
         share(evidence, ~stays, at_least=unread),
-        count_parts(expression, plan),
+        count_parts(expression, plan, at_most),
     )
