@@ -106,10 +106,11 @@ AND                inexact      unenforced   partition     Inexact
     hash(age) = 1  unsupported  unsupported  unused        Unsupported
 
 why
-  an AND may be pruned without the part that excludes nothing: (age > 40 OR
-  hash(age) = 1)
+  country = 'DE' AND (age > 40 OR hash(age) = 1): an AND may be pruned without
+    the part that excludes nothing: (age > 40 OR hash(age) = 1)
   country = 'DE': partition values alone decide it: nothing is left to check
-  a branch that excludes nothing may not be left out of an OR: hash(age) = 1
+  (age > 40 OR hash(age) = 1): a branch that excludes nothing may not be left
+    out of an OR: hash(age) = 1
   age > 40: it can exclude files, and the rows of the others are checked again
   hash(age) = 1: no rule says how its values follow from these bounds
 

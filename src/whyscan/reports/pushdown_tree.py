@@ -153,7 +153,7 @@ def _conjunction(
         _class_of_all([node.pushdown for node in nodes]),
         interpreted=all(its_class.interpreted for its_class in classes),
     )
-    # Delta splits a conjunction into its parts: the whole has the word of the part that prunes most.
+    # Delta splits a conjunction: the whole has the word of the part that prunes most.
     parts_words = {node.words.delta_spark for node in nodes}
     delta = next(word for word in PRUNING_MOST if word in parts_words)
     return PushdownNode(
