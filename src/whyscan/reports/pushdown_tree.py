@@ -155,13 +155,13 @@ def _conjunction(
     )
     # Delta splits a conjunction: the whole has the word of the part that prunes most.
     parts_words = {node.words.delta_spark for node in nodes}
-    delta = next(word for word in PRUNING_MOST if word in parts_words)
+    strongest = next(word for word in PRUNING_MOST if word in parts_words)
     return PushdownNode(
         plan.predicate.text,
         whole.pushdown,
         _reason_of_all(whole.pushdown, nodes),
         "AND",
-        replace(words(plan.predicate.expression, whole, measured), delta_spark=delta),
+        replace(words(plan.predicate.expression, whole, measured), delta_spark=strongest),
         tuple(nodes),
     )
 
