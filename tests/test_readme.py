@@ -18,7 +18,7 @@ README = Path(__file__).parents[1] / "README.md"
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     where = tmp_path_factory.mktemp("readme")
-    in_a_shell("whyscan demo", where)
+    in_a_shell("whyscan demo --size medium", where)
     return where
 
 

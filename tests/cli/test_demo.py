@@ -121,7 +121,7 @@ def test_a_medium_lake_has_a_year_of_events_and_its_tour_shows_them(tmp_path):
 
     assert (run.code, run.err) == (0, "")
     for step, first_line in zip(EVENTS_TOUR, EVENTS_READ, strict=True):
-        assert f'lake/{step.table} -w "{step.predicate}" --depth files\n{first_line}' in run.out
+        assert f'lake/{step.table} -w "{step.predicate}"\n{first_line}' in run.out
 
 
 def test_delta_rs_sees_the_same_files_of_the_events(tmp_path):

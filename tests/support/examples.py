@@ -105,10 +105,15 @@ def _renewed_block(block: str, folder: Path, run: Callable[[str, Path], str]) ->
 def _renewed(shown: str, printed: str, folder: Path) -> str:
     if not ELISION.search(shown):
         return printed
-    passages = {_begin(passage): passage for passage in _passages(printed)}
-    wanted = [passages[_begin(old)] for old in _passages(shown)]
-    before = "" if printed.startswith(wanted[0]) else ELIDED
-    return before + ELIDED.join(_without_paths(passage, folder) for passage in wanted) + ELIDED
+    passages = list(_passages(printed))
+    places = {_begin(passage): at for at, passage in enumerate(passages)}
+    wanted = [places[_begin(old)] for old in _passages(shown)]
+    renewed = "" if wanted[0] == 0 else ELIDED
+    for at in wanted:
+        renewed += _without_paths(passages[at], folder)
+        both = "\n".join(passages[at : at + 2])
+        renewed += "\n" if at + 1 in wanted and both in printed else ELIDED
+    return renewed
 
 
 def _passages(text: str) -> Iterator[str]:

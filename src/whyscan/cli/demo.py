@@ -97,7 +97,7 @@ EVENTS_TOUR = (
         "a terabyte of events, and the condition that everybody writes",
         "events",
         "date_format(day, 'yyyy-MM') = '2025-06'",
-        ("--depth", "files"),
+        (),
         "A function stands around the partition column. whyscan evaluates it on every value of "
         "day, and says what to write so that every engine can skip the other months.",
     ),
@@ -105,7 +105,7 @@ EVENTS_TOUR = (
         "one user of two million",
         "events",
         "day = DATE '2025-06-03' AND user_id = 48151",
-        ("--depth", "files"),
+        (),
         "The day leaves 24 files. Every one of them holds nearly every user, so that user_id "
         "removes nothing. No other predicate helps here, only another layout: `--layout` plans the "
         "table in one that does not exist yet, and `whyscan advise` looks for the best.",
@@ -114,7 +114,7 @@ EVENTS_TOUR = (
         "the same year without partitions",
         "events-streamed",
         "at >= TIMESTAMP '2025-06-03' AND at < TIMESTAMP '2025-06-04'",
-        ("--depth", "files"),
+        (),
         "No partitions, and yet 99 % of the files go: they were written in the order of time, so "
         "that the bounds of `at` are narrow. Partitions are not the only layout that prunes.",
     ),
@@ -156,7 +156,6 @@ def _stop(number: int, step: TourStop, folder: Path) -> str:
     place = str(folder / step.table)
     report = open_table(place).explain(
         step.predicate,
-        depth="files" if "--depth" in step.flags else "auto",
         verbose="--verbose" in step.flags,
         assume_no_nan="--assume-no-nan" in step.flags,
     )

@@ -23,7 +23,7 @@ LOG = """\
 started,times,query
 2026-01-05 06:00:00,720,SELECT kind FROM events WHERE user_id = 48151
 2026-01-05 07:00:00,365,SELECT sum(amount) FROM events WHERE day = DATE '2025-06-03'
-2026-01-05 08:00:00,96,SELECT count(*) FROM events WHERE date_format(day, 'yyyy-MM') = '2025-06'
+2026-01-05 08:00:00,96,"SELECT kind FROM events WHERE date_format(day, 'yyyy-MM') = '2025-06'"
 2026-01-05 09:00:00,48,"SELECT country, sum(amount) FROM events WHERE at >= TIMESTAMP \
 '2025-06-03 06:00:00' AND at < TIMESTAMP '2025-06-03 09:00:00' GROUP BY country"
 2026-01-05 10:00:00,24,SELECT max(amount) FROM events_streamed WHERE user_id = 48151
