@@ -67,7 +67,7 @@ def test_the_picture_of_the_readme_is_what_a_report_looks_like(page_in, scheme):
     assert page.evaluate(DIFFERENCE, [encoded(drawn), encoded(kept.read_bytes())]) < AT_MOST
 
 
-def test_pictures_of_other_pages_are_told_apart(page_in):
+def test_pictures_of_other_pages_differ(page_in):
     light = page_in("light").screenshot()
     page = page_in("dark")
 
