@@ -306,6 +306,8 @@ class HypotheticalSnapshot(Struct, frozen=True, eq=False, dict=True):
         opened: pa.Array,
         columns: Sequence[Column],
         projection: Sequence[Path] | None,  # noqa: ARG002 - byte ranges are not computed
+        *,
+        keep_footers: bool = False,  # noqa: ARG002 - there are none
     ) -> RowGroups:
         """The row groups of the files at `opened`, if the layout says how large they are."""
         size = self.layout.layout.row_group_size

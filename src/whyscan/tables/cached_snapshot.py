@@ -154,8 +154,15 @@ class CachedSnapshot(Struct, frozen=True, eq=False, dict=True):
         opened: pa.Array,
         columns: Sequence[Column],
         projection: Sequence[Path] | None,
+        *,
+        keep_footers: bool = False,
     ) -> RowGroups:
-        """The row groups of the files at `opened`; a footer is read once for each projection."""
+        """The row groups of the files at `opened`; a footer is read once for each projection.
+
+        Row groups with their footers are not cached.
+        """
+        if keep_footers:
+            return self.snapshot.row_groups(files, opened, columns, projection, keep_footers=True)
         chosen = next(
             (c for c in self._views.values() if c.files is files), ChosenFiles(files, None)
         )

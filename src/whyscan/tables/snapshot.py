@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from whyscan.pruning.containers import Containers
     from whyscan.tables.file_columns import FileReading
+    from whyscan.tables.parquet.statistics import FileFooter
     from whyscan.tree.nodes import Column
     from whyscan.tree.types import Schema
     from whyscan.tree.zones import Zone
@@ -112,7 +113,8 @@ class RowGroups(Struct, frozen=True):
     table's folder. One value per row group: `file` is the position of its file in `opened`,
     `ordinal` its number in the file, `bytes` its size on disk, `ranges` the byte ranges of the
     projected column chunks as (start, end) lists. For an `EachColumn` projection `chunks` has
-    lists of (position of the column in it, start, end).
+    lists of (position of the column in it, start, end). `footers` has one footer per opened file if
+    the footers were to be kept.
     """
 
     opened: pa.Array
@@ -123,6 +125,7 @@ class RowGroups(Struct, frozen=True):
     containers: Containers
     unchecked: tuple[Unreached, ...] = ()
     chunks: pa.Array | None = None
+    footers: tuple[FileFooter, ...] | None = None
 
     @property
     def count(self) -> int:
@@ -290,10 +293,13 @@ class Snapshot(Protocol):
         opened: pa.Array,
         columns: Sequence[Column],
         projection: Sequence[Path] | None,
+        *,
+        keep_footers: bool = False,
     ) -> RowGroups:
         """The row groups of the files at `opened`, from their footers.
 
         `projection` names the columns whose byte ranges are returned, None for all columns.
+        `keep_footers`: levels below row groups will be read, so the result has the footers.
         """
         ...
 

@@ -43,12 +43,19 @@ class DeltaFileColumns(Struct, frozen=True):
         return find(schema, [(c.physical[-1], c.field_id) for c in steps], self.naming)
 
     def row_groups(
-        self, data: DataFiles, columns: Sequence[Column], projection: Sequence[Path] | None
+        self,
+        data: DataFiles,
+        columns: Sequence[Column],
+        projection: Sequence[Path] | None,
+        *,
+        keep_footers: bool = False,
     ) -> RowGroups:
         """The row groups of the files, except for files out of reach."""
         in_files = [column for column in columns if self.has(column.path)]
         return data.row_groups(
-            lambda footers: read_statistics(footers, in_files, projection, self.find)
+            lambda footers: read_statistics(
+                footers, in_files, projection, self.find, keep_footers=keep_footers
+            )
         )
 
 

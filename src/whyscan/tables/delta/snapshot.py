@@ -145,6 +145,8 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
         opened: pa.Array,
         columns: Sequence[Column],
         projection: Sequence[Path] | None,
+        *,
+        keep_footers: bool = False,
     ) -> RowGroups:
         """The row groups of the files at the positions `opened`.
 
@@ -159,7 +161,7 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
             self.state.naming,
         )
         data = DataFiles(self.store, files, opened, partial(below, self.store))
-        return file_columns.row_groups(data, columns, projection)
+        return file_columns.row_groups(data, columns, projection, keep_footers=keep_footers)
 
     def reading(self, files: Files, at: pa.Array, zone: Zone) -> FileReading:  # noqa: ARG002 - the log's order
         """How the rows of the files at the positions `at` are read."""

@@ -40,20 +40,34 @@ class IcebergFooters(Struct, frozen=True):
         opened: pa.Array,
         columns: Sequence[Column],
         projection: Sequence[Path] | None,
+        *,
+        keep_footers: bool = False,
     ) -> RowGroups:
         """The row groups of the files at the positions `opened`, except for files out of reach."""
         data_columns = [column for column in columns if column.path[0] != FILE_PATH[0]]
         data = DataFiles(self.store, files, opened, self.places.below)
-        return data.row_groups(lambda footers: self._measured(footers, data_columns, projection))
+        return data.row_groups(
+            lambda footers: self._measured(
+                footers, data_columns, projection, keep_footers=keep_footers
+            )
+        )
 
     def _measured(
         self,
         footers: Iterator[Footer],
         columns: Sequence[Column],
         projection: Sequence[Path] | None,
+        *,
+        keep_footers: bool,
     ) -> FooterStatistics:
         watch = _Older(self.file_columns, columns)
-        measured = read_statistics(watch.over(footers), columns, projection, self.file_columns.find)
+        measured = read_statistics(
+            watch.over(footers),
+            columns,
+            projection,
+            self.file_columns.find,
+            keep_footers=keep_footers,
+        )
         for column in columns:
             constant = watch.default(column, measured.file)
             if constant is not None:

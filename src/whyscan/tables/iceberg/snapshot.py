@@ -276,6 +276,8 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
         opened: pa.Array,
         columns: Sequence[Column],
         projection: Sequence[Path] | None,
+        *,
+        keep_footers: bool = False,
     ) -> RowGroups:
         """The row groups of the files at the positions `opened`.
 
@@ -284,7 +286,7 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
         from whyscan.tables.iceberg.row_groups import IcebergFooters
 
         footers = IcebergFooters(self.store, self.opened.places, self._file_columns)
-        return footers.row_groups(files, opened, columns, projection)
+        return footers.row_groups(files, opened, columns, projection, keep_footers=keep_footers)
 
     @lazy
     def _file_columns(self) -> IcebergFileColumns:

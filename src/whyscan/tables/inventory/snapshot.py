@@ -308,6 +308,8 @@ class InventorySnapshot(Struct, frozen=True, eq=False, dict=True):
         opened: pa.Array,
         columns: Sequence[Column],
         projection: Sequence[Path] | None,
+        *,
+        keep_footers: bool = False,  # noqa: ARG002 - there are none
     ) -> RowGroups:
         """The row groups of the files at the positions `opened`, if the inventory has them."""
         paths = files.paths.take(opened)

@@ -12,6 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import replace
 
 from whyscan.pruning.mask import Mask, simplified
 from whyscan.tables.parquet.schemas import Encoding, ParquetColumn
@@ -31,9 +33,25 @@ _DAY = 86_400
 _INT64 = 1 << 63
 _EXACT_IN_DOUBLE = 32
 DIGITS = {8: 3, 16: 5, 32: 10, 64: 19}
-Raw = Sequence[bytes | None]
-"""Encoded bounds, one per row group, None where unknown."""
 Flags = npt.NDArray[np.bool_]
+
+
+class FixedBounds(Struct, frozen=True):
+    """Encoded bounds of one length: one row of bytes per container.
+
+    `recorded` flags the bounds that are recorded, `valid` those of them that have this length.
+    """
+
+    data: npt.NDArray[np.uint8]
+    recorded: Flags
+    valid: Flags
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+
+Raw = Sequence[bytes | None] | FixedBounds
+"""Encoded bounds, one per container, None where unknown."""
 
 
 def holds(wide: Type, narrow: Type) -> bool:
@@ -74,11 +92,18 @@ def unreadable(raw: Raw, leaf: ParquetColumn, decoded: pa.Array) -> Mask:
 
     `decoded` are the bounds in the table's type, which may have fewer values.
     """
-    if len(raw) - raw.count(None) == len(decoded) - decoded.null_count:
+    recorded = _recorded(raw)
+    if np.count_nonzero(recorded) == len(decoded) - decoded.null_count:
         return False
-    is_recorded = pa.array([value is not None for value in raw], pa.bool_())
+    is_recorded = pa.array(recorded)
     is_valid = _decoded(raw, leaf, arrow_type(leaf.type)).is_valid()
     return simplified(pc.and_not(is_recorded, is_valid))
+
+
+def _recorded(raw: Raw) -> Flags:
+    if isinstance(raw, FixedBounds):
+        return raw.recorded
+    return np.fromiter((value is not None for value in raw), np.bool_, len(raw))
 
 
 def may_be_cut(leaf: ParquetColumn) -> bool:
@@ -87,7 +112,7 @@ def may_be_cut(leaf: ParquetColumn) -> bool:
 
 
 def _decoded(raw: Raw, leaf: ParquetColumn, target: pa.DataType) -> pa.Array:
-    if leaf.encoding is Encoding.BYTES:
+    if leaf.encoding is Encoding.BYTES and not isinstance(raw, FixedBounds):
         if pa.types.is_decimal(target):
             return _decimals([_from_bytes(v) for v in raw], leaf.type)
         if isinstance(leaf.type, UuidType):
@@ -114,6 +139,8 @@ def _decoded(raw: Raw, leaf: ParquetColumn, target: pa.DataType) -> pa.Array:
 def _numbers(raw: Raw, dtype: np.dtype[Any]) -> tuple[np.ndarray[Any, Any], Flags]:
     """Little-endian numbers, and which of them are valid: a wrong length is not valid."""
     size = dtype.itemsize
+    if isinstance(raw, FixedBounds):
+        return np.ascontiguousarray(raw.data).view(dtype).reshape(-1), raw.valid.copy()
     valid = np.array([v is not None and len(v) == size for v in raw], np.bool_)
     nothing = bytes(size)
     data = b"".join(v if k else nothing for v, k in zip(raw, valid.tolist(), strict=True))  # type: ignore[misc]
@@ -191,6 +218,8 @@ def join(parts: Sequence[pa.Array]) -> pa.Array | None:
     return parts[0] if len(parts) == 1 else pc.coalesce(*parts)
 
 
-def only(raw: Raw, kinds: Sequence[int], kind: int) -> Raw:
-    """The raw values where the row group's kind is `kind`, None elsewhere."""
-    return [value if k == kind else None for value, k in zip(raw, kinds, strict=True)]
+def only(raw: Raw, flagged: Flags) -> Raw:
+    """The raw values of the flagged containers, None elsewhere."""
+    if isinstance(raw, FixedBounds):
+        return replace(raw, recorded=raw.recorded & flagged, valid=raw.valid & flagged)
+    return [value if k else None for value, k in zip(raw, flagged.tolist(), strict=True)]

@@ -10,7 +10,9 @@ reading some dozens of chunks.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from contextlib import suppress
+from typing import TypeAlias
 
 from msgspec import Struct, field
 
@@ -19,6 +21,9 @@ from whyscan.tables.parquet.thrift import Fields, MalformedThrift, ThriftReader
 
 SIZE, DATA_PAGE, DICTIONARY_PAGE, STATISTICS = 7, 9, 11, 12
 """Fields of a chunk's metadata (parquet.thrift, ColumnMetaData)."""
+
+BLOOM_FILTER, BLOOM_FILTER_SIZE = 14, 15
+"""Where the bloom filter of a chunk is, if the decoder is to say where metadata of chunks is."""
 
 _METADATA = 3
 _PATH_IN_SCHEMA = (_METADATA, 3)
@@ -34,15 +39,35 @@ def statistic(number: int) -> int:
     return STATISTICS << 8 | number
 
 
+def _outside(number: int) -> int:
+    """The key for a field of a chunk that is not in its metadata (parquet.thrift, ColumnChunk)."""
+    return 1 << 16 | number
+
+
+OFFSET_INDEX, OFFSET_INDEX_SIZE, COLUMN_INDEX, COLUMN_INDEX_SIZE = map(_outside, (4, 5, 6, 7))
+"""Where the indexes of a chunk's pages are, if the decoder is to say where metadata is."""
+
 _BOUNDS = tuple(map(statistic, (1, 2, 5, 6)))
 _NUMBERS = (*_OFFSETS_AND_SIZE, *map(statistic, (3, 9)))
-_CAPTURED: dict[tuple[int, ...], int] = {
+Keys: TypeAlias = Mapping[tuple[int, ...], int]
+"""The fields that are read: the numbers of the structs around each and its own, and its key."""
+
+STATISTICS_KEYS: Keys = {
     **{(_METADATA, number): number for number in _OFFSETS_AND_SIZE},
     **{
         (_METADATA, STATISTICS, key & 0xFF): key
         for key in (*_BOUNDS, *_NUMBERS[len(_OFFSETS_AND_SIZE) :])
     },
 }
+LOCATION_KEYS: Keys = {
+    **STATISTICS_KEYS,
+    **{(_METADATA, number): number for number in (BLOOM_FILTER, BLOOM_FILTER_SIZE)},
+    **{
+        (key & 0xFF,): key
+        for key in (OFFSET_INDEX, OFFSET_INDEX_SIZE, COLUMN_INDEX, COLUMN_INDEX_SIZE)
+    },
+}
+"""The same, and where the metadata is that lies outside of the footer."""
 
 
 class _Segment(Struct, frozen=True):
@@ -63,6 +88,7 @@ class ColumnPatterns(Struct):
     """The patterns of one column's chunks so far; `slow` counts reads without a pattern."""
 
     fixed: bool
+    keys: Keys = field(default_factory=lambda: STATISTICS_KEYS)
     patterns: list[tuple[_Segment, ...]] = field(default_factory=list)
     slow: int = 0
 
@@ -87,17 +113,25 @@ class ColumnPatterns(Struct):
 
     def _slowly(self, reader: ThriftReader) -> Fields:
         start = reader.at
-        metadata = reader.struct().get(_METADATA)
+        chunk = reader.struct()
+        metadata = chunk.get(_METADATA)
         if not isinstance(metadata, dict):
             raise MalformedThrift("a column without metadata, or an encrypted one")
         self.slow += 1
         if self.slow % _COMMON == 0 and len(self.patterns) < _FEW:
             with suppress(MalformedThrift):
-                self.patterns.append(_shape(reader.data[start : reader.at], fixed=self.fixed))
+                self.patterns.append(
+                    _shape(reader.data[start : reader.at], fixed=self.fixed, keys=self.keys)
+                )
         statistics = metadata.get(STATISTICS)
         members = statistics if isinstance(statistics, dict) else {}
-        fields = {**metadata, **{statistic(number): value for number, value in members.items()}}
-        return {key: value for key, value in fields.items() if _is_expected(key, value)}
+        fields = {
+            **metadata,
+            **{statistic(number): value for number, value in members.items()},
+            **{_outside(number): value for number, value in chunk.items()},
+        }
+        expected = self.keys.values()
+        return {k: value for k, value in fields.items() if k in expected and _is_typed(k, value)}
 
 
 class SchemaPatterns(Struct):
@@ -132,11 +166,11 @@ class SchemaPatterns(Struct):
         return self.joined[first, end]
 
 
-def _is_expected(key: int, value: object) -> bool:
-    """Whether a field is used by the planner and has the right type."""
+def _is_typed(key: int, value: object) -> bool:
+    """Whether the value of a field has the right type: bounds are bytes, the others numbers."""
     if key in _BOUNDS:
         return isinstance(value, bytes)
-    return key in _NUMBERS and isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _match(shape: tuple[_Segment, ...], data: bytes, at: int, fields: Fields | None) -> int | None:
@@ -171,6 +205,7 @@ class _Sketch(Struct):
     """Builds the pattern of a chunk while it reads the chunk."""
 
     fixed: bool
+    wanted: Keys
     reader: ThriftReader
     pattern: bytearray = field(default_factory=bytearray)
     keys: list[tuple[int, bool]] = field(default_factory=list)
@@ -203,7 +238,7 @@ class _Sketch(Struct):
             self.reader.varint()
             self.put(_VARINT, trail, is_bytes=False)
         elif kind in (thrift.BYTE, thrift.DOUBLE):
-            if trail in _CAPTURED:
+            if trail in self.wanted:
                 raise MalformedThrift("a number of another type than it should be")
             size = 1 if kind == thrift.BYTE else 8
             self.reader.take(size)
@@ -225,15 +260,15 @@ class _Sketch(Struct):
         text = self.reader.take(size)
         if trail == (*_PATH_IN_SCHEMA, 0):
             self.pattern += re.escape(head + text)
-        elif self.fixed and _CAPTURED.get(trail) in _BOUNDS and size <= _LONGEST_FIXED:
+        elif self.fixed and self.wanted.get(trail) in _BOUNDS and size <= _LONGEST_FIXED:
             self.pattern += re.escape(head)
             self.put(b".{%d}" % size, trail, is_bytes=True)
         else:
-            key = _CAPTURED.get(trail)
+            key = self.wanted.get(trail)
             self.end(key if key in _BOUNDS else None, last=False)
 
     def put(self, pattern: bytes, trail: tuple[int, ...], *, is_bytes: bool) -> None:
-        key = _CAPTURED.get(trail)
+        key = self.wanted.get(trail)
         if key is None or (key in _BOUNDS) is not is_bytes:
             self.pattern += pattern
         else:
@@ -247,9 +282,9 @@ class _Sketch(Struct):
         self.keys.clear()
 
 
-def _shape(chunk: bytes, *, fixed: bool) -> tuple[_Segment, ...]:
+def _shape(chunk: bytes, *, fixed: bool, keys: Keys) -> tuple[_Segment, ...]:
     """The pattern segments of a chunk that ThriftReader can read."""
-    sketch = _Sketch(fixed, ThriftReader(chunk))
+    sketch = _Sketch(fixed, keys, ThriftReader(chunk))
     sketch.struct(())
     sketch.end(None, last=True)
     return tuple(sketch.segments)

@@ -26,10 +26,14 @@ NOT_PARQUET = "name the Parquet files by a glob: FOLDER/**/*.parquet"
 
 
 class Footer(Struct, frozen=True):
-    """The bytes of one file's footer; `path` is the file's address for messages."""
+    """The bytes of one file's footer.
+
+    `path` is the file's address for messages, `key` its path below the folder of its store.
+    """
 
     path: str
     data: bytes
+    key: str = ""
 
 
 def read_footers(store: Store, paths: Sequence[str], sizes: Sequence[int]) -> Iterator[Footer]:
@@ -43,7 +47,7 @@ def read_footers(store: Store, paths: Sequence[str], sizes: Sequence[int]) -> It
             )
         ranges.append(ByteRange(path, max(size - tail, 0), min(tail, size)))
     for piece, end in zip(ranges, store.read_many(ranges, _without_data), strict=True):
-        yield Footer(store.shown(piece.path), _footer(store, piece, memoryview(end)))
+        yield Footer(store.shown(piece.path), _footer(store, piece, memoryview(end)), piece.path)
 
 
 def _without_data(end: memoryview) -> memoryview:

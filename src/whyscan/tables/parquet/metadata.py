@@ -13,7 +13,9 @@ from whyscan.tables.parquet.chunk_patterns import (
     DATA_PAGE,
     DICTIONARY_PAGE,
     SIZE,
+    STATISTICS_KEYS,
     ColumnPatterns,
+    Keys,
     SchemaPatterns,
 )
 from whyscan.tables.parquet.schemas import FileSchema, read_schema
@@ -90,9 +92,13 @@ class _Layout(Struct):
 
 
 class Decoder(Struct):
-    """Decodes footers. It caches by schema, as most files of a table have one schema and writer."""
+    """Decodes footers. It caches by schema, as most files of a table have one schema and writer.
+
+    `keys` are the fields of column chunks that are read.
+    """
 
     layouts: list[_Layout] = field(default_factory=list)
+    keys: Keys = field(default_factory=lambda: STATISTICS_KEYS)
 
     def schema(self, footer: bytes) -> FileSchema:
         return self._layout(footer).schema
@@ -113,7 +119,8 @@ class Decoder(Struct):
             if footer.startswith(layout.prefix):
                 return layout
         schema, end = read_schema(footer)
-        patterns = SchemaPatterns(tuple(ColumnPatterns(leaf.fixed) for leaf in schema.leaves))
+        columns = tuple(ColumnPatterns(leaf.fixed, self.keys) for leaf in schema.leaves)
+        patterns = SchemaPatterns(columns)
         self.layouts.insert(0, _Layout(schema, footer[:end], patterns))
         return self.layouts[0]
 

@@ -133,11 +133,14 @@ class ParquetSnapshot(Struct, eq=False):
         opened: pa.Array,
         columns: Sequence[Column],
         projection: Sequence[Path] | None,
+        *,
+        keep_footers: bool = False,
     ) -> RowGroups:
         """The row groups of the files at `opened`; `projection` None means every column."""
         elsewhere = {*folded(f.name for f in self.partitions.fields), metadata_columns.FILE_PATH[0]}
         in_files = [c for c in columns if c.path[0].lower() not in elsewhere]
-        measured = read_statistics(self._footers(opened.to_pylist()), in_files, projection)
+        footers = self._footers(opened.to_pylist())
+        measured = read_statistics(footers, in_files, projection, keep_footers=keep_footers)
         return measured.row_groups(opened, files.containers)
 
     def reading(self, files: Files, at: pa.Array, zone: Zone) -> FileReading:

@@ -8,32 +8,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from whyscan.errors import CorruptFile
-from whyscan.pruning.containers import ColumnStatistics, Containers, checked
-from whyscan.pruning.functions.text.utf8 import text_or_unknown
-from whyscan.pruning.mask import Mask, either
+from whyscan.pruning.containers import Containers
 from whyscan.tables.column_finder import ambiguous
-from whyscan.tables.parquet import bounds, schemas, trust
-from whyscan.tables.parquet.chunk_patterns import SIZE
-from whyscan.tables.parquet.metadata import Decoder, number, start
-from whyscan.tables.parquet.nan import may_be_nan, nan_is_greatest
-from whyscan.tables.parquet.thrift import Fields, MalformedThrift
+from whyscan.tables.parquet import schemas
+from whyscan.tables.parquet.chunk_patterns import LOCATION_KEYS, SIZE, STATISTICS_KEYS
+from whyscan.tables.parquet.metadata import Decoder, FooterMetadata, number, start
+from whyscan.tables.parquet.raw_statistics import RawStatistics
+from whyscan.tables.parquet.thrift import MalformedThrift
 from whyscan.tables.snapshot import EachColumn, RowGroups
 from whyscan.tables.storage.store import joined_ranges
 from whyscan.tree.names import AmbiguousName
-from whyscan.tree.types import FloatType, StringType
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from whyscan.pruning.containers import CheckedStatistics
     from whyscan.pruning.exact import Exact
     from whyscan.pruning.interval import Interval
+    from whyscan.pruning.mask import Mask
     from whyscan.tables.parquet.footers import Footer
-    from whyscan.tables.parquet.metadata import FooterMetadata, RowGroup
+    from whyscan.tables.parquet.metadata import RowGroup
     from whyscan.tables.parquet.schemas import FileSchema, Node, ParquetColumn
     from whyscan.tables.snapshot import Unreached
     from whyscan.tree.nodes import Column, Path
@@ -44,12 +41,26 @@ _RANGES = pa.list_(pa.list_(pa.int64(), 2))
 _CHUNKS = pa.list_(pa.list_(pa.int64(), 3))
 
 
+class FileFooter(Struct, frozen=True):
+    """A decoded footer, for levels below row groups.
+
+    `leaves` are the requested columns that the file has, `projected` the positions of the
+    projected columns in a row group (None: all).
+    """
+
+    footer: Footer
+    metadata: FooterMetadata
+    leaves: Mapping[Path, ParquetColumn]
+    projected: tuple[int, ...] | None
+
+
 class FooterStatistics(Struct, frozen=True):
     """The statistics of footers, one row per row group.
 
     `file` is the position of the row group's file among the requested files. `ranges` are the byte
     ranges of the projected columns, (start, end) each. `chunks` are those of an `EachColumn`
-    projection, (position of the column, start, end) each.
+    projection, (position of the column, start, end) each. `footers` are the footers themselves if
+    they are to be kept.
     """
 
     file: pa.Array
@@ -62,6 +73,7 @@ class FooterStatistics(Struct, frozen=True):
     contradicted: dict[Path, Mask]
     unreadable: dict[Path, Mask]
     chunks: pa.Array | None = None
+    footers: tuple[FileFooter, ...] | None = None
 
     def row_groups(
         self, opened: pa.Array, files: Containers, unchecked: tuple[Unreached, ...] = ()
@@ -87,6 +99,7 @@ class FooterStatistics(Struct, frozen=True):
             ),
             unchecked=unchecked,
             chunks=self.chunks,
+            footers=self.footers,
         )
 
 
@@ -105,23 +118,30 @@ def read_statistics(
     columns: Sequence[Column],
     projection: Sequence[Path] | None,
     find: Find = schemas.find_by_name,
+    *,
+    keep_footers: bool = False,
 ) -> FooterStatistics:
     """The statistics of `columns` and the byte ranges of `projection` (None: all columns).
 
     `find` returns the node of a path in a file's schema: None for a column that is NULL in all
-    rows of the file, a node without a leaf for a column without statistics.
+    rows of the file, a node without a leaf for a column without statistics. With `keep_footers`
+    the result has the footers, with the chunks of `columns` and `projection`.
     """
-    decoder = Decoder()
-    collector = _Collector([_Statistics(column) for column in columns], projection, find)
+    decoder = Decoder(keys=LOCATION_KEYS if keep_footers else STATISTICS_KEYS)
+    collector = _Collector([RawStatistics(column) for column in columns], projection, find)
     for position, footer in enumerate(footers):
         try:
             wanted = collector.in_schema(decoder.schema(footer.data))
-            collector.take(position, decoder.decode(footer.data, wanted.positions), wanted)
+            every = keep_footers and projection is None
+            metadata = decoder.decode(footer.data, None if every else wanted.positions)
+            collector.take(position, metadata, wanted)
+            if keep_footers:
+                collector.keep(footer, metadata, wanted)
         except (MalformedThrift, UnicodeDecodeError) as error:
             raise _damaged(footer, error) from None
         except AmbiguousName as error:
             raise ambiguous(footer.path, error) from None
-    return collector.measured()
+    return collector.measured(keep_footers=keep_footers)
 
 
 def _damaged(footer: Footer, error: Exception) -> CorruptFile:
@@ -146,7 +166,7 @@ class _SchemaColumns(Struct, frozen=True):
 class _Collector(Struct):
     """Collects one entry per row group in each list."""
 
-    columns: Sequence[_Statistics]
+    columns: Sequence[RawStatistics]
     projection: Sequence[Path] | None
     find: Find
     file: list[int] = field(default_factory=list)
@@ -155,6 +175,7 @@ class _Collector(Struct):
     bytes: list[int] = field(default_factory=list)
     ranges: list[list[tuple[int, int]]] = field(default_factory=list)
     chunks: list[list[tuple[int, int, int]]] = field(default_factory=list)
+    footers: list[FileFooter] = field(default_factory=list)
     _by_schema: dict[int, tuple[FileSchema, _SchemaColumns]] = field(default_factory=dict)
 
     def in_schema(self, schema: FileSchema) -> _SchemaColumns:
@@ -202,11 +223,22 @@ class _Collector(Struct):
                 else:
                     statistics.add(group.chunks[node.leaf.index], node.leaf, footer)
 
-    def measured(self) -> FooterStatistics:
-        rows = pa.array(self.rows, pa.int64())
-        believed = {
-            statistics.column.path: statistics.believed(rows) for statistics in self.columns
+    def keep(self, footer: Footer, metadata: FooterMetadata, wanted: _SchemaColumns) -> None:
+        """Keep a footer; its bytes are not needed again."""
+        leaves = {
+            statistics.column.path: node.leaf
+            for statistics, node in zip(self.columns, wanted.nodes, strict=True)
+            if node is not None and node.leaf is not None
         }
+        bare = replace(footer, data=b"")
+        self.footers.append(FileFooter(bare, metadata, leaves, wanted.chosen))
+
+    def measured(self, *, keep_footers: bool = False) -> FooterStatistics:
+        rows = pa.array(self.rows, pa.int64())
+        believed, unreadable = {}, {}
+        for statistics in self.columns:
+            path = statistics.column.path
+            believed[path], unreadable[path] = statistics.encoded().believed(rows)
         return FooterStatistics(
             pa.array(self.file, pa.int64()),
             pa.array(self.ordinal, pa.int64()),
@@ -216,122 +248,10 @@ class _Collector(Struct):
             {path: column.interval for path, column in believed.items()},
             {path: column.exact for path, column in believed.items()},
             {path: column.contradicted for path, column in believed.items()},
-            {statistics.column.path: statistics.unreadable for statistics in self.columns},
+            unreadable,
             pa.array(self.chunks, _CHUNKS) if isinstance(self.projection, EachColumn) else None,
+            tuple(self.footers) if keep_footers else None,
         )
-
-
-class _Statistics(Struct):
-    """The statistics of one column, one entry per row group in each list.
-
-    `kinds` is the index in `leaves` of the file column that decodes the entry, -1 without one.
-    `greatest` says whether the writer would have made NaN the maximum.
-    """
-
-    column: Column
-    leaves: list[ParquetColumn] = field(default_factory=list)
-    kinds: list[int] = field(default_factory=list)
-    lower: list[bytes | None] = field(default_factory=list)
-    upper: list[bytes | None] = field(default_factory=list)
-    nulls: list[int | None] = field(default_factory=list)
-    nan_counts: list[int | None] = field(default_factory=list)
-    greatest: list[bool] = field(default_factory=list)
-    unreadable: Mask = False
-
-    def add(self, chunk: Fields, leaf: ParquetColumn, footer: FooterMetadata) -> None:
-        """Add the statistics of one column chunk."""
-        lower, upper = trust.bounds(chunk, leaf, footer)
-        self.append(self._kind(leaf), lower, upper, nulls=_count(chunk, trust.NULL_COUNT))
-        counted = _count(chunk, trust.NAN_COUNT)
-        self.nan_counts[-1] = None if counted is None or counted < 0 else counted
-        self.greatest[-1] = nan_is_greatest(footer.created_by)
-
-    def append(
-        self,
-        kind: int = -1,
-        lower: bytes | None = None,
-        upper: bytes | None = None,
-        nulls: int | None = None,
-    ) -> None:
-        self.kinds.append(kind)
-        self.lower.append(lower)
-        self.upper.append(upper)
-        self.nulls.append(nulls)
-        self.nan_counts.append(None)
-        self.greatest.append(False)
-
-    def _kind(self, leaf: ParquetColumn) -> int:
-        """The index in `leaves` of a column with this type and encoding; adds a new one."""
-        for kind, other in enumerate(self.leaves):
-            if other is leaf or (other.encoding is leaf.encoding and other.type == leaf.type):
-                return kind
-        self.leaves.append(leaf)
-        return len(self.leaves) - 1
-
-    def believed(self, rows: pa.Array) -> CheckedStatistics:
-        """One interval per row group, without statistics that cannot be true."""
-        (lower, no_lower), (upper, no_upper) = map(self._decoded, (self.lower, self.upper))
-        if isinstance(self.column.type, StringType) and lower is not None and upper is not None:
-            before = lower, upper
-            lower, upper = text_or_unknown(*before)
-            no_lower = either(no_lower, _lost(before[0], lower))
-            no_upper = either(no_upper, _lost(before[1], upper))
-        self.unreadable = either(no_lower, no_upper)
-        statistics = ColumnStatistics(
-            lower=lower,
-            upper=upper,
-            null_count=pa.array(self.nulls, pa.int64()),
-            nan=self._nan(upper),
-            attained=self._attained(),
-        )
-        return checked(self.column.type, statistics, rows)
-
-    def _decoded(self, raw: bounds.Raw) -> tuple[pa.Array | None, Mask]:
-        """The bounds in the table's type, each decoded by the type of its file.
-
-        Also whether the bound of each row group is no value of its file's type.
-        """
-        parts = []
-        unreadable: Mask = False
-        for kind, leaf in enumerate(self.leaves):
-            of_kind = raw if len(self.leaves) == 1 else bounds.only(raw, self.kinds, kind)
-            decoded = bounds.decode(of_kind, leaf, self.column.type)
-            if decoded is not None:
-                unreadable = either(unreadable, bounds.unreadable(of_kind, leaf, decoded))
-                parts.append(decoded)
-        return bounds.join(parts), unreadable
-
-    def _attained(self) -> Mask:
-        """Where a row has the bound itself as its value. Bounds of text and bytes may be cut."""
-        cut = [k for k, leaf in enumerate(self.leaves) if bounds.may_be_cut(leaf)]
-        if not cut:
-            return True
-        return pa.array([kind not in cut for kind in self.kinds], pa.bool_())
-
-    def _nan(self, upper: pa.Array | None) -> Mask:
-        if not isinstance(self.column.type, FloatType):
-            return False
-        possible = may_be_nan(
-            pa.array(self.nan_counts, pa.int64()), pa.array(self.greatest, pa.bool_()), upper
-        )
-        not_float = {
-            k for k, leaf in enumerate(self.leaves) if not isinstance(leaf.type, FloatType)
-        }
-        return pc.and_(
-            possible, pa.array([kind not in not_float for kind in self.kinds], pa.bool_())
-        )
-
-
-def _lost(before: pa.Array, after: pa.Array) -> Mask:
-    """Where `before` has a value and `after` has none."""
-    if before.null_count == after.null_count:
-        return False
-    return pc.and_(before.is_valid(), after.is_null())
-
-
-def _count(chunk: Fields, key: int) -> int | None:
-    value = chunk.get(key)
-    return value if isinstance(value, int) and abs(value) < 1 << 62 else None
 
 
 def _leaves(node: Node | None) -> Iterator[ParquetColumn]:
