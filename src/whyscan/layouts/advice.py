@@ -8,11 +8,12 @@ from msgspec import Meta
 
 from whyscan.fields import Count, Name, Record, Sentence, Sql, TableFormat
 from whyscan.layouts.engine_statements import spark_statements, trino_statements
+from whyscan.layouts.search import best_layouts
 from whyscan.reports.hypothetical import LayoutEvidence
 from whyscan.reports.rendering import WrittenReport
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from whyscan.layouts.replay import Replayed, TableReplay
     from whyscan.reports.view import Blocks
@@ -120,10 +121,12 @@ class Advice(WrittenReport, frozen=True):
         return view(self)
 
 
-def advice_on(name: str, replay: TableReplay) -> TableAdvice:
+def advice_on(
+    name: str, replay: TableReplay, progress: Callable[[str], None] = lambda _: None
+) -> TableAdvice:
     """Search the layouts of a table and describe the best."""
     today_bytes, today_files = replay.today.total(replay.runs)
-    best = [one for one in replay.best() if one.bytes < today_bytes * WORTH_IT]
+    best = [one for one in best_layouts(replay, progress) if one.bytes < today_bytes * WORTH_IT]
     return TableAdvice(
         table=name,
         uri=replay.snapshot.uri,

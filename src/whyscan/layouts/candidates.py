@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations, permutations
 from typing import TYPE_CHECKING
 
 from whyscan.layouts.layout import Layout, Order, OrderColumn, OrderKind, PartitionTerm
@@ -16,10 +15,10 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Column, Path
 
 MOST_COLUMNS = 6
-"""The columns that are tried alone; the first `COMBINED` of them are tried together, too."""
-COMBINED = 4
+"""The columns that are tried, the costliest of the workload."""
+MOST_TOGETHER = 4
+_MOST_SORTED = 3
 _BUCKETS = 16
-_MOST_TOGETHER = 4
 
 
 def single_orders(columns: Sequence[Column]) -> Iterator[Layout]:
@@ -28,15 +27,18 @@ def single_orders(columns: Sequence[Column]) -> Iterator[Layout]:
         yield _ordered(OrderKind.SORT, (column.path,))
 
 
-def orders_together(columns: Sequence[Column], table_format: str) -> Iterator[Layout]:
-    """Two to four columns: sorted one after the other, or along the curve of the format."""
-    paths = [column.path for column in columns[:COMBINED]]
-    for pair in permutations(paths, 2):
-        yield _ordered(OrderKind.SORT, pair)
-    for count in range(2, min(_MOST_TOGETHER, len(paths)) + 1):
-        for together in combinations(paths, count):
+def longer_orders(
+    layouts: Sequence[Layout], columns: Sequence[Column], table_format: str
+) -> Iterator[Layout]:
+    """Each layout with one more column: sorted last, or along the curves of the format."""
+    for order in (layout.order for layout in layouts):
+        paths = tuple(column.path for column in order.columns) if order else ()
+        more = [c.path for c in columns[:MOST_COLUMNS] if c.path not in paths]
+        for path in more if len(paths) < MOST_TOGETHER else ():
+            if order is not None and order.kind is OrderKind.SORT and len(paths) < _MOST_SORTED:
+                yield _ordered(OrderKind.SORT, (*paths, path))
             for kind in curves(table_format):
-                yield _ordered(kind, together)
+                yield _ordered(kind, sorted((*paths, path)))
 
 
 def curves(table_format: str) -> tuple[OrderKind, ...]:
@@ -64,9 +66,22 @@ def partitionings(
                 yield _partitioned(column, transform)
 
 
-def with_order(partitioning: Layout, order: Layout) -> Layout:
-    """A layout with the partitions of the first and the order of the second."""
-    return Layout(partitions=partitioning.partitions, order=order.order)
+def with_order(partitioning: Layout, order: Layout) -> Layout | None:
+    """A layout with the partitions of the first and the order of the second.
+
+    None if all columns of the order have one value in each partition.
+    """
+    single = {
+        term.path
+        for term in partitioning.partitions or ()
+        if isinstance(term.transform, IdentityTransform)
+    }
+    inner = tuple(c for c in order.order.columns if c.path not in single) if order.order else ()
+    if not inner or order.order is None:
+        return None
+    is_curve = order.order.kind is not OrderKind.SORT and len(inner) > 1
+    kind = order.order.kind if is_curve else OrderKind.SORT
+    return Layout(partitions=partitioning.partitions, order=Order(kind, inner))
 
 
 def _transforms(column: Column) -> tuple[Transform, ...]:

@@ -11,23 +11,25 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.errors import EvaluationProblem, UsageError
-from whyscan.layouts import candidates
+from whyscan.layouts.literal_columns import group_similar
 from whyscan.layouts.sample import choose
 from whyscan.layouts.snapshot import HypotheticalSnapshot, hypothetical
 from whyscan.planning.plan.planner import make_plan
 from whyscan.planning.plan.request import leaf_columns
 from whyscan.planning.plan.scan_plan import Depth
 from whyscan.scan.rows import FileRows, matching
+from whyscan.tables.cached_snapshot import with_cache
 from whyscan.tree import zones
 from whyscan.tree.arrow import arrow_type
 from whyscan.tree.lazy import lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     import numpy.typing as npt
 
     from whyscan.layouts.layout import Layout
+    from whyscan.layouts.literal_columns import SimilarPredicates
     from whyscan.layouts.sample import Sample
     from whyscan.layouts.table_scans import TableScan
     from whyscan.planning.plan.scan_plan import Options
@@ -36,9 +38,12 @@ if TYPE_CHECKING:
 
     Numbers = npt.NDArray[np.int64]
 
-BEAM = 4
-"""The layouts of one step of the search that are built upon in the next."""
-ADVISED = 3
+ROUGH_ROWS = 60_000
+ROUGH_FILES = 1_000
+ROUGH_SCANS = 200
+"""A search lays out so many sampled rows in so many files for the costliest scans."""
+DRAWN_SCANS = 100
+"""The costliest scans, whose numbers say how far those of all scans may be off."""
 _DRAWS = 10
 
 
@@ -67,12 +72,17 @@ class Replayed(Struct, frozen=True, eq=False):
 
 
 class TableReplay(Struct, frozen=True, eq=False, dict=True):
-    """A table with the scans of its workload, which are replayed on layouts of it."""
+    """A table with the scans of its workload, which are replayed on layouts of it.
+
+    A rough replay has a thinned sample, and its layouts have at most `files_at_most` files.
+    """
 
     snapshot: Snapshot
     scans: tuple[TableScan, ...]
     options: Options
     sample_bytes: int
+    thinned_sample: Sample | None = None
+    files_at_most: int | None = None
 
     @lazy
     def runs(self) -> Numbers:
@@ -80,7 +90,8 @@ class TableReplay(Struct, frozen=True, eq=False, dict=True):
 
     @lazy
     def today(self) -> Amounts:
-        return self.amounts(self.snapshot)
+        columns = dict.fromkeys(c for scan in self.scans for c in scan.predicate.columns())
+        return self.planned(with_cache(self.snapshot, tuple(columns)), range(len(self.scans)))
 
     @lazy
     def files(self) -> Files:
@@ -102,98 +113,131 @@ class TableReplay(Struct, frozen=True, eq=False, dict=True):
 
     @lazy
     def sample(self) -> Sample:
+        if self.thinned_sample is not None:
+            return self.thinned_sample
         drawn = choose(self.snapshot, self.files, self.columns, self.sample_bytes)
         drawn.columns(self.columns)
         return drawn
 
-    def amounts(self, snapshot: Snapshot, chosen: Iterable[int] | None = None) -> Amounts:
-        """What each scan reads of a snapshot; scans that are not `chosen` count nothing."""
+    @lazy
+    def rough(self) -> TableReplay:
+        """The costliest scans with a thinned sample and few files: quick, to rank layouts by."""
+        chosen = self._costliest(ROUGH_SCANS)
+        scans = tuple(self.scans[at] for at in chosen)
+        sample = self.sample.thinned(ROUGH_ROWS)
+        rough = replace(self, scans=scans, thinned_sample=sample, files_at_most=ROUGH_FILES)
+        # The costliest columns are those of all scans.
+        rough.__dict__.update(columns=self.columns, files=self.files)
+        return rough
+
+    def _costliest(self, count: int) -> list[int]:
+        """The positions of the scans that read most today, in the order of the scans."""
+        order = np.argsort(-(self.today.bytes * self.runs), kind="stable")
+        return sorted(order[:count].tolist())
+
+    @lazy
+    def _similar(self) -> tuple[list[SimilarPredicates], list[int]]:
+        return group_similar(scan.predicate for scan in self.scans)
+
+    def amounts(self, snapshot: HypotheticalSnapshot) -> Amounts:
+        """What each scan reads of a layout. Scans that differ in literals are planned together."""
+        similar, alone = self._similar
+        read = np.zeros((2, len(self.scans)), np.int64)
+        columns = dict.fromkeys(c for scan in self.scans for c in scan.predicate.columns())
+        files = snapshot.files(tuple(columns))
+        sizes = files.bytes.to_numpy()
+        hashed = {buckets.source for buckets in files.containers.buckets}
+        for predicates in similar:
+            if hashed.isdisjoint(column.path for column in predicates.columns):
+                kept = predicates.kept(files.containers)
+                read[:, list(predicates.at)] = kept @ sizes, kept.sum(axis=1)
+            else:
+                alone = [*alone, *predicates.at]
+        planned = self.planned(snapshot, alone)
+        return Amounts(read[0] + planned.bytes, read[1] + planned.files)
+
+    def planned(self, snapshot: Snapshot, chosen: Iterable[int]) -> Amounts:
+        """What the `chosen` scans read, planned one by one; equal predicates are planned once."""
         read = np.zeros((2, len(self.scans)), np.int64)
         options = replace(self.options, depth=Depth.FILES)
-        for at in range(len(self.scans)) if chosen is None else chosen:
-            summary = make_plan(snapshot, self.scans[at].predicate, options).summary
-            read[:, at] = summary.bytes_kept or 0, summary.files_kept
+        planned: dict[tuple[str, str, int | None], tuple[int, int]] = {}
+        for at in chosen:
+            predicate = self.scans[at].predicate
+            key = (predicate.text, predicate.zone, predicate.now)
+            if key not in planned:
+                summary = make_plan(snapshot, predicate, options).summary
+                planned[key] = summary.bytes_kept or 0, summary.files_kept
+            read[:, at] = planned[key]
         return Amounts(read[0], read[1])
 
     def replayed(self, layout: Layout) -> Replayed | None:
         """Replay all scans on a layout; None if the table or the sample is not fit for it."""
         try:
-            snapshot = hypothetical(self.snapshot, layout, self.sample_bytes, self.sample)
+            snapshot = replace(
+                hypothetical(self.snapshot, layout, self.sample_bytes, self.sample),
+                files_at_most=self.files_at_most,
+            )
             amounts = self.amounts(snapshot)
         except UsageError:
             return None
         return Replayed(snapshot, amounts, *amounts.total(self.runs))
 
-    def best(self) -> list[Replayed]:
-        """Search layouts: single columns, then together, then partitions with an order.
-
-        A layout of more columns that reads no less than one of some of them is left out.
-        """
-        if not self.columns:
-            return []
-        distinct = {c.column.path: len(c.distinct) for c in self.sample.columns(self.columns)}
-        table_format, count = self.snapshot.format, self.files.count
-        singles = self._tried(candidates.single_orders(self.columns))
-        together = self._tried(candidates.orders_together(self.columns, table_format))
-        partitioned = self._tried(
-            candidates.partitionings(self.columns, distinct, table_format, count)
-        )
-        orders = _ranked([*singles, *together])[:BEAM]
-        both = self._tried(
-            candidates.with_order(outer.layout, inner.layout)
-            for outer in _ranked(partitioned)[:BEAM]
-            for inner in orders
-        )
-        chosen: list[Replayed] = []
-        for one in _ranked([*singles, *together, *partitioned, *both]):
-            columns = set(one.layout.columns())
-            if not any(columns.issuperset(better.layout.columns()) for better in chosen):
-                chosen.append(one)
-        return chosen[:ADVISED]
-
-    def _tried(self, layouts: Iterable[Layout]) -> list[Replayed]:
-        return [done for layout in layouts if (done := self.replayed(layout)) is not None]
-
     def interval(self, replayed: Replayed) -> tuple[tuple[int, int], tuple[int, int]]:
-        """The bytes and the files of all runs in other tables that the sample allows: low, high."""
-        totals = [(replayed.bytes, replayed.files)]
+        """The bytes and the files of all runs in other tables that the sample allows: low, high.
+
+        The costliest scans say by which share the numbers may differ.
+        """
+        chosen = self._costliest(DRAWN_SCANS)
+        some = replace(self, scans=tuple(self.scans[at] for at in chosen))
+        mine = Amounts(replayed.amounts.bytes[chosen], replayed.amounts.files[chosen])
+        totals = np.array([mine.total(some.runs)], np.float64)
         for number in range(_DRAWS):
-            amounts = self.amounts(replayed.snapshot.other_draw(number))
-            totals.append(amounts.total(self.runs))
-        sizes, files = zip(*totals, strict=True)
-        return (min(sizes), max(sizes)), (min(files), max(files))
+            drawn = some.amounts(replayed.snapshot.other_draw(number)).total(some.runs)
+            totals = np.vstack((totals, drawn))
+        shares = totals / np.maximum(totals[0], 1)
+        (low_bytes, low_files), (high_bytes, high_files) = shares.min(axis=0), shares.max(axis=0)
+        return (
+            (round(replayed.bytes * low_bytes), round(replayed.bytes * high_bytes)),
+            (round(replayed.files * low_files), round(replayed.files * high_files)),
+        )
 
     def floor_bytes(self) -> int:
-        """The least that any layout reads: matching rows packed into files of today's size."""
+        """About the least that any layout reads: matching rows packed into files of today's size.
+
+        A scan of which the sample has no row reads a file.
+        """
         if not self.columns:
             return self.today.total(self.runs)[0]
-        as_it_is = next(candidates.single_orders(self.columns))
-        some = hypothetical(self.snapshot, as_it_is, self.sample_bytes, self.sample)
-        values = {sampled.column: sampled.values for sampled in self.sample.columns(self.columns)}
+        sample = self.sample.thinned(ROUGH_ROWS)
+        sizes = self.files.bytes
+        total_bytes = pc.sum(sizes).as_py() or 0
+        file_bytes = min(pc.quantile(sizes, 0.5)[0].as_py() or 0, total_bytes)
+        values = {sampled.column: sampled.values for sampled in sample.columns(self.columns)}
         total = 0
         for scan, today in zip(self.scans, self.today.bytes.tolist(), strict=True):
-            rows = self._matching_rows(scan, values)
-            files = -(-rows // some.rows_a_file) if rows is not None else None
-            least = today if files is None else files * some.rows_a_file * some.bytes_a_row
-            total += scan.runs * min(today, round(least))
+            share = _matching_share(scan, sample, values)
+            least = today
+            if share is not None:
+                nothing = not share and self.sample.is_whole and sample is self.sample
+                files = 0 if nothing else max(1, -(-share * total_bytes // max(1, file_bytes)))
+                least = min(today, round(files * file_bytes))
+            total += scan.runs * least
         return total
-
-    def _matching_rows(self, scan: TableScan, values: dict[Column, pa.Array]) -> float | None:
-        """How many rows of the table match, by the sample; None if it cannot be computed."""
-        named = {column: values.get(column) for column in scan.predicate.columns()}
-        if any(array is None for array in named.values()):
-            return None
-        rows = FileRows(self.sample.rows, named, {}, zones.zone(scan.predicate.zone))
-        try:
-            matches = matching([c.expression for c in scan.predicate.conjuncts], rows)
-        except EvaluationProblem:
-            return None
-        return float(np.count_nonzero(matches)) * self.sample.weight
 
     def table_bytes(self) -> int:
         return pc.sum(self.files.bytes).as_py() or 0
 
 
-def _ranked(replayed: Sequence[Replayed]) -> list[Replayed]:
-    """The layouts that read the fewest bytes first; of two equals the one of fewer columns."""
-    return sorted(replayed, key=lambda one: (one.bytes, len(one.layout.columns())))
+def _matching_share(
+    scan: TableScan, sample: Sample, values: dict[Column, pa.Array]
+) -> float | None:
+    """Which share of the sampled rows matches; None if it cannot be computed."""
+    named = {column: values.get(column) for column in scan.predicate.columns()}
+    if any(array is None for array in named.values()) or not sample.rows:
+        return None
+    rows = FileRows(sample.rows, named, {}, zones.zone(scan.predicate.zone))
+    try:
+        matches = matching([c.expression for c in scan.predicate.conjuncts], rows)
+    except EvaluationProblem:
+        return None
+    return float(np.count_nonzero(matches)) / sample.rows

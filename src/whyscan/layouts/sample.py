@@ -111,6 +111,23 @@ class Sample(Struct, frozen=True, eq=False, dict=True):
                 self._columns[column.path] = SampledColumn.of(column, values)
         return [self._columns[column.path] for column in wanted]
 
+    def thinned(self, rows: int) -> Sample:
+        """Return at most `rows` of the rows, spread evenly, with the columns that were read."""
+        if self.rows <= rows:
+            return self
+        spread = np.random.default_rng(0).random(rows)
+        kept = ((np.arange(rows) + spread) * self.rows / rows).astype(np.int64)
+        at = pa.array(kept)
+        some = replace(self, is_whole=False)
+        some.__dict__["_counts"] = np.bincount(
+            self.clusters[kept], minlength=len(self.tasks)
+        ).tolist()
+        some.__dict__["_columns"] = {
+            path: SampledColumn(c.column, c.values.take(at), c.distinct, c.places[kept])
+            for path, c in self._columns.items()
+        }
+        return some
+
     def _read(self, columns: Sequence[Column]) -> list[pa.Array]:
         at = pa.array([task.at for task in self.tasks], pa.int64())
         utc = zones.zone("UTC")

@@ -6,6 +6,7 @@ the table's files have today.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -68,7 +69,8 @@ class HypotheticalSnapshot(Struct, frozen=True, eq=False, dict=True):
 
     `sample_bytes` is what the sample may cost; with 0 only bounds are used, and then every file is
     as wide as they leave it. With `draw` it is another table that the sample allows: parts of the
-    sample count more or less often, and files are cut elsewhere.
+    sample count more or less often, and files are cut elsewhere. With `files_at_most` its files
+    are larger where it would have more.
     """
 
     base: Snapshot
@@ -76,6 +78,7 @@ class HypotheticalSnapshot(Struct, frozen=True, eq=False, dict=True):
     sample_bytes: int
     draw: int | None = None
     drawn_sample: Sample | None = None
+    files_at_most: int | None = None
 
     @property
     def uri(self) -> str:
@@ -161,7 +164,8 @@ class HypotheticalSnapshot(Struct, frozen=True, eq=False, dict=True):
 
     @lazy
     def rows_a_file(self) -> float:
-        return applied_layouts.rows_a_file(self.layout.layout, self._base_files, self._table_rows)
+        rows = applied_layouts.rows_a_file(self.layout.layout, self._base_files, self._table_rows)
+        return max(rows, self._table_rows / (self.files_at_most or math.inf))
 
     @lazy
     def _cut(self) -> Cut:
