@@ -19,6 +19,7 @@ STAGES = (
     "predicate",
     "tables",
     "planning",
+    "profiles",
     "reports",
     "scan",
     "statements",
@@ -551,6 +552,7 @@ FORMATS = frozenset({"delta", "deltalake", "hive", "iceberg"})
 NAMES_FORMATS = {
     "demo": "it writes a lake of all formats",
     "spark": "Spark's settings, plans and logs name the format of a table",
+    "profiles": "engines are named by the formats that they read",
     "planning/why/engine_words.py": "an engine is named by the format that it reads",
     "reports/diff/view.py": "a delta is a difference there",
     "statement.py": "Delta counts versions, Iceberg names snapshots",

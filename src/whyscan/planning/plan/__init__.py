@@ -2,6 +2,7 @@
 
 __all__ = [
     "block_reasons",
+    "blockwise",
     "duckdb_sql",
     "evidence",
     "file_scans",

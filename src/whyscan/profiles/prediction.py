@@ -1,0 +1,249 @@
+"""What an engine reads of a plan's snapshot: its weakened predicate, judged level by level.
+
+The containers are those that the plan has read. An engine that excludes less may keep manifests
+and files that the plan left closed: those are opened once for all engines. Two engines that use
+the same of a predicate share its evaluation.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from whyscan.planning.plan.blockwise import kept_groups
+from whyscan.planning.plan.evidence import FILES, MANIFESTS, ROW_GROUPS
+from whyscan.planning.plan.judgement import UNDECIDED, Evaluation
+from whyscan.planning.plan.partition_values import spread
+from whyscan.planning.plan.planner import total_of
+from whyscan.planning.plan.replan import Metadata
+from whyscan.planning.plan.scan_plan import Depth
+from whyscan.profiles.weakened import Weakened, roles_of, weakened
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from whyscan.planning.plan.evidence import Evidence, LevelEvidence
+    from whyscan.planning.plan.judgement import Decided, Flags
+    from whyscan.planning.plan.scan_plan import ScanPlan
+    from whyscan.profiles.rule import EngineProfile
+    from whyscan.profiles.weakened import RuleUse
+    from whyscan.pruning.containers import Containers
+    from whyscan.tables.snapshot import Files, Manifests, RowGroups
+
+FOOTERS_AT_MOST = 100
+"""Below `--depth auto`, footers are opened for engines if there are no more of them than this."""
+
+
+class LevelPrediction(Struct, frozen=True):
+    """How many containers of a level an engine reads.
+
+    `at_least`: it may read more, because some metadata was not looked at.
+    """
+
+    level: str
+    kept: int
+    at_least: bool = False
+
+    def __add__(self, other: LevelPrediction) -> LevelPrediction:
+        """The sum for two parts of a table."""
+        return LevelPrediction(self.level, self.kept + other.kept, self.at_least or other.at_least)
+
+
+class Prediction(Struct, frozen=True):
+    """What an engine reads, level by level, and the rules that concern the predicate.
+
+    `bytes` are those of the files; None where metadata does not say. `files` flags the files of the
+    plan's evidence, in their order; `other_files` are the paths of files that the plan left closed.
+    """
+
+    levels: tuple[LevelPrediction, ...]
+    uses: tuple[RuleUse, ...]
+    bytes: int | None
+    files: Flags = field(default_factory=lambda: np.zeros(0, np.bool_))
+
+    def level(self, name: str) -> LevelPrediction | None:
+        """The numbers of a level; None if it was not looked at."""
+        return next((level for level in self.levels if level.level == name), None)
+
+    @property
+    def files_kept(self) -> int:
+        return sum(level.kept for level in self.levels if level.level == FILES)
+
+
+def predictions(
+    plan: ScanPlan, profiles: Sequence[EngineProfile], *, open_more: bool = True
+) -> tuple[Prediction, ...]:
+    """What each engine reads. All read the plan's table format.
+
+    `open_more`: manifests and footers that only engines read are opened; otherwise numbers that
+    need them are "at least".
+    """
+    reader = _EngineReader(plan, open_more=open_more)
+    return tuple(reader.predict(profile) for profile in profiles)
+
+
+def prediction(plan: ScanPlan, profile: EngineProfile) -> Prediction:
+    """What one engine reads."""
+    return predictions(plan, [profile])[0]
+
+
+class _EngineReader:
+    """Judges the weakened predicates of engines on the containers of one plan."""
+
+    def __init__(self, plan: ScanPlan, *, open_more: bool) -> None:
+        self.plan = plan
+        self.open_more = open_more
+        self.evidence: Evidence = plan.evidence.before_limit
+        self.format = plan.snapshot.format
+        self.roles = roles_of(plan.snapshot)
+        self.flags: dict[tuple[object, ...], Flags] = {}
+        self.more_files: dict[bytes, Files] = {}
+        self.more_groups: dict[bytes, RowGroups] = {}
+
+    def predict(self, profile: EngineProfile) -> Prediction:
+        """What one engine reads."""
+        uses: dict[RuleUse, None] = {}
+        levels: list[LevelPrediction] = []
+        used = {}
+        for name in (MANIFESTS, *(level.name for level in self.evidence.levels_from_files)):
+            rules = profile.rules(self.format, name)
+            used[name] = weakened(self.plan.predicate, rules, self.roles)
+            if not profile.prunes_at(self.format, name):
+                used[name] = replace(used[name], conjuncts=())
+        closed: LevelPrediction | None = None
+        if (manifest_level := self.evidence.manifest_level) is not None:
+            uses.update(dict.fromkeys(used[MANIFESTS].uses))
+            manifests = self.kept(MANIFESTS, manifest_level.listed.containers, used[MANIFESTS])
+            manifests = manifests | manifest_level.verdicts.kept
+            levels.append(LevelPrediction(MANIFESTS, int(manifests.sum())))
+            closed = self.in_closed(manifest_level, manifests, used[FILES])
+        uses.update(dict.fromkeys(used[FILES].uses))
+        kept = self.files(used)
+        files = LevelPrediction(FILES, int(kept.sum()))
+        bytes_kept = total_of(self.evidence.bytes, kept)
+        if closed is not None and (closed.kept or closed.at_least):
+            files, bytes_kept = files + closed, None
+        levels.append(files)
+        kept_above = kept
+        for level in self.evidence.levels_from_files[1:]:
+            uses.update(dict.fromkeys(used[level.name].uses))
+            prediction, kept_above = self.below(level, kept_above, used[level.name])
+            at_least = prediction.at_least or files.at_least or bool(closed and closed.kept)
+            levels.append(replace(prediction, at_least=at_least))
+        return Prediction(tuple(levels), tuple(uses), bytes_kept, kept)
+
+    def in_closed(
+        self, level: LevelEvidence[Manifests], manifests: Flags, used: Weakened
+    ) -> LevelPrediction:
+        """The files that the engine reads of manifests that the plan left closed."""
+        more = np.flatnonzero(manifests & ~level.opened)
+        if not len(more):
+            return LevelPrediction(FILES, 0)
+        if not used.conjuncts:
+            listed = level.listed.files.take(pa.array(more))
+            return LevelPrediction(FILES, sum(listed.to_pylist()))
+        if not self.open_more:
+            return LevelPrediction(FILES, 0, at_least=True)
+        opened = more.tobytes()
+        if opened not in self.more_files:
+            columns = self.plan.predicate.columns()
+            self.more_files[opened] = self.plan.snapshot.files(
+                columns, self.plan.zone, pa.array(more)
+            )
+        kept = self.kept(f"files {opened!r}", self.more_files[opened].containers, used, UNDECIDED)
+        return LevelPrediction(FILES, int(kept.sum()))
+
+    def files(self, used: dict[str, Weakened]) -> Flags:
+        """One flag per file of the plan's evidence: the engine reads some of its rows."""
+        level = self.evidence.file_level
+        kept = self.kept(FILES, level.listed.containers, used[FILES], self.evidence.decided)
+        groups = self.evidence.describing_groups
+        if groups is not None:
+            inside = self.row_groups(groups, used[ROW_GROUPS])
+            inhabited = self.evidence.with_row_group(inside)
+            closed = np.flatnonzero(kept & ~level.opened)
+            kept = kept & (inhabited | ~level.opened)
+            if len(closed) and self.may_open(len(closed)):
+                more, flags = self.in_more_groups(closed, used[ROW_GROUPS])
+                read = more.owners.to_numpy()[flags]
+                kept[np.setdiff1d(more.opened.to_numpy(), read)] = False
+        return kept | level.verdicts.kept
+
+    def row_groups(self, groups: RowGroups, used: Weakened) -> Flags:
+        """One flag per row group that the plan opened."""
+        decided = spread(self.evidence.decided, groups.owners)
+        return self.kept(ROW_GROUPS, groups.containers, used, decided)
+
+    def below(self, level: Any, above: Flags, used: Weakened) -> tuple[LevelPrediction, Flags]:
+        """The containers of a level below the files that the engine reads."""
+        listed = level.listed
+        owners = listed.owners.to_numpy()
+        kept = level.verdicts.kept | self.kept(
+            level.name, listed.containers, used, spread(self.evidence.decided, listed.owners)
+        )
+        kept = kept & above[owners]
+        count = int(kept.sum())
+        opened = np.zeros(len(above), np.bool_)
+        opened[owners] = True
+        missing = np.flatnonzero(above & ~opened)
+        if not len(missing):
+            return LevelPrediction(level.name, count), kept
+        if level.name != ROW_GROUPS or not self.may_open(len(missing)):
+            return LevelPrediction(level.name, count, at_least=True), kept
+        groups, more = self.in_more_groups(missing, used)
+        return LevelPrediction(level.name, count + int(more.sum()), bool(groups.unchecked)), kept
+
+    def may_open(self, footers: int) -> bool:
+        """Whether that many footers are opened only for engines."""
+        wanted = self.plan.options.full or self.plan.options.depth is Depth.ROW_GROUPS
+        return self.open_more and (wanted or footers <= FOOTERS_AT_MOST)
+
+    def in_more_groups(
+        self, closed: npt.NDArray[np.int64], used: Weakened
+    ) -> tuple[RowGroups, Flags]:
+        """The row groups of files that the plan left closed; flags of those the engine reads."""
+        key = closed.tobytes()
+        if key not in self.more_groups:
+            self.more_groups[key] = self.plan.snapshot.row_groups(
+                self.evidence.files, pa.array(closed), self.plan.predicate.columns(), None
+            )
+        groups = self.more_groups[key]
+        return groups, self.kept(f"row groups {key!r}", groups.containers, used)
+
+    def kept(
+        self, name: str, containers: Containers, used: Weakened, decided: Decided = UNDECIDED
+    ) -> Flags:
+        """One flag per container: what the engine uses of the predicate may be TRUE in it."""
+        key = (name, used.key)
+        if key not in self.flags:
+            kept = np.ones(containers.count, np.bool_)
+            if self.plan.options.assume_no_nan:
+                containers = containers.without_nan()
+            for metadata in Metadata:
+                chosen = [at for at, (_, by, _) in enumerate(used.conjuncts) if by is metadata]
+                if chosen:
+                    kept &= self.verdicts_on(metadata.of(containers), used, chosen, decided)
+            self.flags[key] = kept
+        return self.flags[key]
+
+    def verdicts_on(
+        self, containers: Containers, used: Weakened, chosen: list[int], decided: Decided
+    ) -> Flags:
+        conjuncts = tuple(used.conjuncts[at][2] for at in chosen)
+        predicate = replace(self.plan.predicate, conjuncts=conjuncts)
+        original = self.plan.predicate.conjuncts
+        same = {
+            number: decided[position]
+            for number, (position, _, conjunct) in enumerate(used.conjuncts[at] for at in chosen)
+            if position in decided and conjunct is original[position]
+        }
+        groups = None if same else kept_groups(predicate, containers, self.plan.zone)
+        if groups is not None:
+            return groups[0].spread(groups[1])
+        return Evaluation.of(predicate, containers, self.plan.zone, same).kept

@@ -1,0 +1,3 @@
+"""The rules of engines, one file an engine or a family. A rule is data: see `profiles/rule.py`."""
+
+__all__ = ["datafusion", "duckdb", "iceberg_library", "polars", "pyarrow_dataset", "spark", "trino"]
