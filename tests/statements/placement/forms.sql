@@ -86,3 +86,9 @@ orders orders: note > concat() AND month = 3
 SELECT 'a' AS c, count(*) AS n FROM orders WHERE month = 3 GROUP BY 1 HAVING c = 'b' AND n > 1
 --
 orders orders: month = 3
+
+== a sign before a column
+-- duckdb
+SELECT +id FROM orders WHERE month = +id AND +month = 3
+--
+orders orders: month = positive(id) AND positive(month) = 3 AND id = 3

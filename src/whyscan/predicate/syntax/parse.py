@@ -74,7 +74,7 @@ def parse(text: str, dialect: str = "spark") -> Syntax:
     tokens, lists = tokens_.extract_long_lists(_tokens_of_condition(text, language))
     tokens_.check_depth(tokens, text)
     _check_is_condition(tokens, text)
-    tree = _parse_tokens(tokens_.mark_calls(tokens), text, language)
+    tree = _parse_tokens(tokens_.mark_calls(tokens_.with_signs(tokens)), text, language)
     trees = conjuncts(tree)
     fragments = list(tokens_.split_conjuncts(tokens))
     # A function may have the name AND; then a fragment before it is empty.

@@ -176,7 +176,6 @@ def span_of(token: Token) -> TextSpan:
 
 def mark_calls(tokens: Sequence[Token]) -> list[Token]:
     """The tokens with `CALL_MARK` before the name of every called function."""
-    tokens = _with_signs(tokens)
     marked = list(tokens)
     for index, following in enumerate(tokens[1:]):
         token = tokens[index]
@@ -211,7 +210,7 @@ _BEFORE_AN_OPERAND = {
 _NAMES = {TokenType.VAR, TokenType.IDENTIFIER}
 
 
-def _with_signs(tokens: Sequence[Token]) -> Sequence[Token]:
+def with_signs(tokens: list[Token]) -> list[Token]:
     """The tokens with `+x` as `positive(x)`.
 
     The parser drops the sign, but in Spark it turns a string into a number.

@@ -233,6 +233,7 @@ def _parsed(tokens: list[Token], text: str, dialect: Dialect) -> list[exp.Expr |
 
     The second pass parses marked calls.
     """
+    tokens = tokens_.with_signs(tokens)
     try:
         plain = _parse(tokens, text, dialect)
     except SyntaxProblem:
