@@ -187,6 +187,15 @@ def test_what_metadata_answers_is_what_the_rows_give(worlds, data, number):
     kept_files(worlds(number), sql, names, resolve=False)
 
 
+@pytest.mark.parametrize("source", ["t1", "(SELECT * FROM t1)", "(SELECT k FROM t1) AS z(k)"])
+def test_metadata_answers_nothing_under_a_condition_that_is_not_understood(worlds, source):
+    sql = f"SELECT max(k), count(*) FROM {source} WHERE sha256('a') = 'b'"
+    world = worlds(0)
+    assert world.connection.execute(sql.replace("t1", "base0")).fetchone() == (None, 0)
+    [scan] = whyscan.explain_sql(sql, {"t1": world.tables[0]}, dialect="duckdb").scans
+    assert scan.answer is None
+
+
 def check(world: World, sql: str, names: dict[str, int], resolve: bool) -> None:
     expected = world.answer(sql, {name: (table, None) for name, table in names.items()})
     kept = kept_files(world, sql, names, resolve)

@@ -69,3 +69,10 @@ SELECT a.id FROM orders a JOIN orders b ON 1 / a.amount = b.amount * 2 WHERE a.a
 --
 orders a: amount = CAST(0.0 AS DOUBLE)
 orders b: -
+
+== a condition without columns is about every source
+-- spark
+SELECT a.id FROM orders a JOIN users u ON a.user_id = u.user_id WHERE is_member('admins')
+--
+orders a: is_member('admins')
+users u: is_member('admins')

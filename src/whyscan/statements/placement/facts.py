@@ -375,7 +375,7 @@ def facts_about(facts: Sequence[Fact], key: str) -> Iterator[Fact]:
         if fact.keys and key not in fact.keys:
             continue
         part = part_for(fact.expression, {key})
-        if part is None and not fact.keys and not _is_opaque(fact.expression):
+        if part is None and not fact.keys:
             part = fact.expression  # WHERE FALSE is about every source.
         if part is None or part == _TRUE:
             continue
