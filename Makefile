@@ -1,6 +1,6 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup duckdb demo test proof check lint bench mutants fuzz docs lock clean spark-versions
+.PHONY: help setup duckdb demo test proof check lint bench mutants fuzz docs dist lock clean spark-versions
 
 PYTHON ?= $(shell python3.11 -c '' 2>/dev/null && echo python3.11 || echo python3)
 BIN := .venv/bin
@@ -46,6 +46,12 @@ mutants: setup ## break the law on purpose; the tests must notice
 docs: setup ## the documentation as a site, in build/site
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
+# Of what git tracks: nothing that lies about gets into a release.
+dist: setup .venv/dist/.installed ## a wheel and an sdist in dist/, checked by twine
+	@rm -rf dist
+	@$(BIN)/python -m hatchling build -d dist
+	@.venv/dist/bin/twine check --strict dist/*
+
 # make fuzz SECONDS=3600 SEED=7 ONLY=delta; REPLAY=build/fuzz/NAME judges one kept mutant again.
 fuzz: setup ## damage tables at random; every answer must be a typed error or sound
 	@PYTHONPATH=tests $(BIN)/python -m fuzz.run $(if $(REPLAY),--replay "$(REPLAY)",--seconds $(or $(SECONDS),600)) \
@@ -74,6 +80,12 @@ fuzz: setup ## damage tables at random; every answer must be a typed error or so
 	@.venv/duckdb/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r $<
 	@touch $@
 
+# An environment inside .venv: what checks and uploads releases shares nothing with the project.
+.venv/dist/.installed: requirements/dist.txt .venv/.requirements
+	@$(BIN)/python -m venv .venv/dist
+	@.venv/dist/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r $<
+	@touch $@
+
 # An environment with another Spark and its jars; everything else comes from .venv.
 PURELIB = -c 'import sysconfig; print(sysconfig.get_path("purelib"))'
 .venv/spark-%/.installed: requirements/spark-%.txt requirements/ivy.xml requirements/jars-%.sha256 .venv/.installed
@@ -91,8 +103,10 @@ UV = build/uv/bin/uv pip compile --quiet $(UPGRADE) --universal --python-version
 lock: build/uv/bin/uv ## compile requirements/ from pyproject.toml
 	@$(UV) pyproject.toml --extra dev -o requirements/dev.txt
 	@$(UV) pyproject.toml -c requirements/dev.txt -o requirements/core.txt
+	@$(UV) pyproject.toml --extra spark --extra catalogs -c requirements/dev.txt -o requirements/container.txt
 	@$(UV) requirements/tpc.in -o requirements/tpc.txt
 	@$(UV) requirements/duckdb.in -o requirements/duckdb.txt
+	@$(UV) requirements/dist.in -o requirements/dist.txt
 	@$(foreach each,$(SPARKS),$(UV) requirements/spark-$(each).in -o requirements/spark-$(each).txt;)
 
 build/uv/bin/uv:
