@@ -40,6 +40,10 @@ class Plan(ScanPlan, frozen=True):
         """Read all matching rows into one Arrow table."""
         return self.to_reader().read_all()
 
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Return the matching rows as an Arrow stream, which DuckDB, Polars and others read."""
+        return self.to_reader().__arrow_c_stream__(requested_schema)
+
     def to_spark(self, spark: SparkSession, *, select: Sequence[str] | None = None) -> DataFrame:
         """Return the matching rows as a DataFrame.
 
@@ -50,4 +54,5 @@ class Plan(ScanPlan, frozen=True):
         """
         from whyscan.spark.reading.frames import to_spark
 
-        return to_spark(self, spark, select=select)
+        rows = to_spark(self, spark, select=select)
+        return rows if self.options.limit is None else rows.limit(self.options.limit)

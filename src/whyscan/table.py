@@ -16,8 +16,13 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     import pyarrow as pa
+    from daft import DataFrame
+    from datafusion import SessionContext
+    from duckdb import DuckDBPyConnection
+    from polars import LazyFrame
     from pyspark.sql import SparkSession
 
+    from whyscan.engines.dataset import TableDataset
     from whyscan.layouts.layout import Layout
     from whyscan.plans import Plan
     from whyscan.reports.diff import Difference
@@ -91,6 +96,7 @@ class Table:
         depth: str = "auto",
         full: bool = False,
         assume_no_nan: bool = False,
+        limit: int | None = None,
         spark: None = None,
     ) -> Plan: ...
     @overload
@@ -105,6 +111,7 @@ class Table:
         depth: str = "auto",
         full: bool = False,
         assume_no_nan: bool = False,
+        limit: None = None,
         spark: SparkSession,
     ) -> DistributedPlan: ...
     def plan(
@@ -118,6 +125,7 @@ class Table:
         depth: str = "auto",
         full: bool = False,
         assume_no_nan: bool = False,
+        limit: int | None = None,
         spark: SparkSession | None = None,
     ) -> Plan | DistributedPlan:
         """Plan the scan: which files, row groups and bytes a predicate reads.
@@ -129,11 +137,13 @@ class Table:
           opens the footers of the kept files if they are at most 1,000.
         - `full` opens all metadata, so that every number is exact.
         - `assume_no_nan` assumes that no value is NaN.
+        - `limit` is how many matching rows suffice, any rows. The plan then has the fewest files
+          that surely have them, if metadata proves enough rows, and reading stops after them.
         - With `spark`, the executors of that session read the metadata and plan. The files are the
-          same.
+          same. Such a plan takes no limit.
         """
         terms = PlanTerms(dialect, timezone, depth, full, assume_no_nan)
-        return plan_table(self, where, _selected(select, columns), terms, spark)
+        return plan_table(self, where, _selected(select, columns), terms, spark, limit)
 
     def explain(
         self,
@@ -180,6 +190,7 @@ class Table:
         depth: str = "auto",
         full: bool = False,
         assume_no_nan: bool = False,
+        limit: int | None = None,
     ) -> pa.RecordBatchReader:
         """Read the rows for which a predicate is TRUE, as a stream of Arrow batches.
 
@@ -187,7 +198,50 @@ class Table:
         `read_all()` of the result gives one Arrow table. The parameters are those of `plan`.
         """
         terms = PlanTerms(dialect, timezone, depth, full, assume_no_nan)
-        return plan_table(self, where, _selected(select, columns), terms).to_reader()
+        plan = plan_table(self, where, _selected(select, columns), terms, limit=limit)
+        return plan.to_reader()
+
+    def to_dataset(self, *, explain: bool = False) -> TableDataset:
+        """Return the table as a PyArrow dataset, which DuckDB, DataFusion and Polars scan.
+
+        Each scan is planned with the filter of the engine, and reads only the plan. `last_plan` of
+        the result is the newest plan. With `explain`, `scans` has every scan of an engine, and
+        printing the result prints a line for each. The same holds for the other engines.
+        """
+        from whyscan.engines.dataset import TableDataset
+
+        return TableDataset(self.snapshot, explain=explain)
+
+    def to_duckdb(
+        self, connection: DuckDBPyConnection, name: str, *, explain: bool = False
+    ) -> TableDataset:
+        """Register the table in a DuckDB connection under a name, and return the dataset."""
+        from whyscan.engines.duckdb import register
+
+        return register(self.snapshot, connection, name, explain=explain)
+
+    def to_datafusion(
+        self, context: SessionContext, name: str, *, explain: bool = False
+    ) -> TableDataset:
+        """Register the table in a context of DataFusion under a name, and return the dataset."""
+        from whyscan.engines.datafusion import register
+
+        return register(self.snapshot, context, name, explain=explain)
+
+    def to_polars(self, *, explain: bool = False) -> LazyFrame:
+        """Return the table as a LazyFrame of Polars, whose `provider` has the plans of its scans.
+
+        Polars pushes its predicate, its columns and its number of rows into each scan.
+        """
+        from whyscan.engines.polars import lazy_frame
+
+        return lazy_frame(self.snapshot, explain=explain)
+
+    def to_daft(self, *, explain: bool = False) -> DataFrame:
+        """Return the table as a DataFrame of Daft, whose filters and columns reach the plan."""
+        from whyscan.engines.daft import data_frame
+
+        return data_frame(self.snapshot, explain=explain)
 
     def pushdown(
         self,
@@ -248,7 +302,12 @@ class Table:
 
 @overload
 def plan_table(
-    table: Table, where: str, select: Sequence[str] | None, terms: PlanTerms, spark: None = None
+    table: Table,
+    where: str,
+    select: Sequence[str] | None,
+    terms: PlanTerms,
+    spark: None = None,
+    limit: int | None = None,
 ) -> Plan: ...
 @overload
 def plan_table(
@@ -257,6 +316,7 @@ def plan_table(
     select: Sequence[str] | None,
     terms: PlanTerms,
     spark: SparkSession | None,
+    limit: int | None = None,
 ) -> Plan | DistributedPlan: ...
 def plan_table(
     table: Table,
@@ -264,10 +324,14 @@ def plan_table(
     select: Sequence[str] | None,
     terms: PlanTerms,
     spark: SparkSession | None = None,
+    limit: int | None = None,
 ) -> Plan | DistributedPlan:
     """Plan the scan of a table; see `Table.plan` for the parameters."""
     from whyscan.planning.plan.request import bind_request
 
+    if limit is not None and (limit < 0 or spark is not None):
+        problem = "a limit is a number of rows" if limit < 0 else "executors plan without a limit"
+        raise UsageError(problem, hint="limit=10, without spark")
     with limited():
         if spark is not None:
             # Imported before binding, because it imports the parser: if binding imports the
@@ -281,7 +345,12 @@ def plan_table(
         from whyscan.planning.plan.planner import make_plan
         from whyscan.plans import Plan
 
-        return Plan.of(make_plan(table.snapshot, predicate, options))
+        plan = make_plan(table.snapshot, predicate, replace(options, limit=limit))
+        if limit is not None:
+            from whyscan.planning.rows.limit import cut_to_limit
+
+            plan = cut_to_limit(plan, limit)
+        return Plan.of(plan)
 
 
 def explain_table(

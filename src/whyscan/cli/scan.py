@@ -31,6 +31,7 @@ class ScanArguments(Struct, frozen=True):
     places: tuple[str, ...]
     predicate: str | None
     select: str | None
+    limit: int | None
     output: Path
     form: str | None
     force: bool
@@ -46,6 +47,13 @@ class ScanArguments(Struct, frozen=True):
 @options.predicate(required=False, default=" [default: all rows]")
 @click.option(
     "-s", "--select", metavar="COLS", help="Read only these columns: a,b,c. [default: all]"
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Stop after N rows, any rows. Files in which every row matches are read first."
+    " [default: all rows]",
 )
 @click.option(
     "-o",
@@ -81,7 +89,8 @@ def scan(arguments: ScanArguments) -> None:
     with sigterm_as_interrupt(), Progress() as progress:
         table = options.opened(arguments.places, arguments.version, arguments.store)
         progress.watch(table.snapshot.traffic)
-        plan = plan_table(table, where, options.columns(arguments.select), arguments.terms)
+        columns = options.columns(arguments.select)
+        plan = plan_table(table, where, columns, arguments.terms, limit=arguments.limit)
         _write(plan, form, arguments.output)
 
 

@@ -1,3 +1,3 @@
 """Engines that read tables through whyscan: they receive the rows of a plan."""
 
-__all__ = ["spark_source", "spark_types"]
+__all__ = ["daft", "datafusion", "dataset", "duckdb", "polars", "spark_source", "spark_types"]

@@ -4,6 +4,7 @@ from whyscan.scan.reader import read, schema
 
 __all__ = [
     "columns_of_file",
+    "concurrent",
     "deletes",
     "file_reader",
     "plan_portions",

@@ -66,6 +66,10 @@ class Portion(Struct, frozen=True):
         """The conjuncts with these numbers, in the order of the predicate."""
         return [self.conjuncts[number] for number in sorted(numbers)]
 
+    def only(self, paths: Sequence[Path] | None) -> Portion:
+        """The same rows with these columns; None means all columns."""
+        return replace(self, result_columns=result_columns(self.reading.columns, paths))
+
     def __reduce__(self) -> tuple[object, ...]:
         files, constants = _packed(self.reading.files)
         rest = (self.tasks, self.result_columns, self.conjuncts, self.zone, self.pseudo_columns)
@@ -132,8 +136,13 @@ def _unpacked(reading: FileReading, constants: Constants, rest: tuple[object, ..
 
 
 def whole_plan(plan: ScanPlan, columns: Sequence[Path] | None = None) -> Portion:
-    """The whole plan as one portion. `columns` None means the planned columns, or all."""
+    """The whole plan as one portion. `columns` None means the planned columns, or all.
+
+    With a limit, the files come first in which nothing is left to check.
+    """
     chosen = tuple(tasks(plan.evidence))
+    if plan.options.limit is not None:
+        chosen = tuple(sorted(chosen, key=lambda task: bool(task.open_anywhere())))
     at = pa.array([task.at for task in chosen], pa.int64())
     reading = plan.snapshot.reading(plan.evidence.files, at, plan.zone)
     paths = plan.options.projection if columns is None else columns
@@ -146,6 +155,29 @@ def whole_plan(plan: ScanPlan, columns: Sequence[Path] | None = None) -> Portion
         plan.zone,
         _pseudo_columns(plan.evidence, conjuncts, chosen),
     )
+
+
+def unfiltered(portion: Portion, meter: Meter) -> Portion:
+    """The same row groups with all their live rows, for an engine that filters by itself.
+
+    `meter` counts what is read of the files.
+    """
+    chosen = tuple(
+        replace(
+            task, open=(), groups=None if task.groups is None else dict.fromkeys(task.groups, ())
+        )
+        for task in portion.tasks
+    )
+    stores: dict[int, Store] = {}
+    files = tuple(_metered(file, meter, stores) for file in portion.reading.files)
+    reading = replace(portion.reading, files=files)
+    return replace(portion, reading=reading, tasks=chosen, conjuncts=(), pseudo_columns=())
+
+
+def _metered(file: DataFile, meter: Meter, stores: dict[int, Store]) -> DataFile:
+    """The file with a store that counts with this meter."""
+    store = stores.setdefault(id(file.store), replace(file.store, meter=meter))
+    return replace(file, store=store)
 
 
 def portions(

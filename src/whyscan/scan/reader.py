@@ -46,9 +46,10 @@ def read(
 ) -> Iterator[pa.RecordBatch]:
     """The matching rows in batches. `columns` None means the planned columns, or all.
 
-    Reading stops after `limit_rows` rows.
+    Reading stops after `limit_rows` rows, and after the limit of the plan.
     """
-    left = limit_rows
+    limits = [limit for limit in (limit_rows, plan.options.limit) if limit is not None]
+    left = min(limits, default=None)
     if left is not None and left <= 0:
         return
     for batch in read_portion(whole_plan(plan, columns)):
@@ -76,6 +77,8 @@ def schema(plan: ScanPlan, columns: Sequence[Path] | None = None) -> pa.Schema:
 
 def to_reader(plan: ScanPlan) -> pa.RecordBatchReader:
     """The matching rows as an Arrow stream with its schema."""
+    if plan.options.limit is not None:
+        return pa.RecordBatchReader.from_batches(schema(plan), read(plan))
     portion = whole_plan(plan)
     return pa.RecordBatchReader.from_batches(portion.result_columns.schema, read_portion(portion))
 

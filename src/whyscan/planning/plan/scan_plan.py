@@ -46,6 +46,7 @@ class Options(Struct, frozen=True):
       another part of the table has partition values on which they cannot be run.
     - `complete` are columns whose statistics every file should have: files without them are counted
       and named. None means no check.
+    - `limit` is a number of rows that suffices, any rows; None means all.
     """
 
     depth: Depth = Depth.AUTO
@@ -56,6 +57,7 @@ class Options(Struct, frozen=True):
     measured: tuple[Column, ...] = ()
     never_run: frozenset[int] = frozenset()
     complete: tuple[Column, ...] | None = None
+    limit: int | None = None
 
 
 class LevelTotal(Struct, frozen=True):

@@ -115,6 +115,15 @@ def limited(plan: PlannedSnapshot, rows: int, offset: int = 0) -> PlannedSnapsho
     return cut(plan, [LimitedPart(needed, ordered=False, files=f, groups=g) for f, g in pieces])
 
 
+def cut_to_limit(plan: ScanPlan, rows: int) -> ScanPlan:
+    """The plan with the fewest files that surely have so many rows; the plan itself without them.
+
+    The files in which every row matches come first, so that a reader opens few others.
+    """
+    cut_plan = limited(plan, rows)
+    return cut_plan if isinstance(cut_plan, ScanPlan) else plan
+
+
 def before_limit(plan: ScanPlan) -> ScanPlan:
     """The same plan without the limit."""
     if plan.counted.limit is None:

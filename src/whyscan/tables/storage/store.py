@@ -74,14 +74,19 @@ class _Piece(Struct, frozen=True):
 
 
 class Meter(Struct):
-    """Counts the reads so far: `paths` of all objects, `fetched` those from their store, bytes."""
+    """Counts the reads so far: `paths` of all objects, `fetched` those from their store, bytes.
+
+    `requests` counts the ranges that were read from their store.
+    """
 
     paths: set[str] = field(default_factory=set)
     fetched: set[str] = field(default_factory=set)
     bytes: int = 0
+    requests: int = 0
 
     def count(self, path: str, size: int) -> None:
         self.fetched.add(path)
+        self.requests += 1
         self.recall(path, size)
 
     def recall(self, path: str, size: int) -> None:

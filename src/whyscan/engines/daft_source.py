@@ -1,0 +1,87 @@
+"""The data source that Daft reads: one task for each portion of the plan."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.compute as pc
+from daft.expressions.pyarrow_visitor import _PyArrowExpressionVisitor
+from daft.io.source import DataSource, DataSourceTask
+from daft.recordbatch import RecordBatch
+from daft.schema import Schema
+
+from whyscan.engines.arrow_expressions import read_arrow_filter
+from whyscan.scan.reader import read_portion
+from whyscan.tree.nodes import NanOrder
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from daft.io.pushdowns import Pushdowns
+
+    from whyscan.engines.provider import Provider
+    from whyscan.scan.plan_portions import Portion
+
+
+class TableSource(DataSource):  # type: ignore[misc]
+    """A snapshot that Daft scans."""
+
+    def __init__(self, provider: Provider) -> None:
+        self._provider = provider
+
+    @property
+    def name(self) -> str:
+        """The name that Daft shows."""
+        return "whyscan"
+
+    @property
+    def schema(self) -> Schema:
+        """The columns of the table."""
+        return Schema.from_pyarrow_schema(self._provider.schema)
+
+    async def get_tasks(self, pushdowns: Pushdowns) -> AsyncIterator[PortionTask]:
+        """Yield a task for each portion of the plan. Daft filters what they return once more."""
+        provider, condition, columns = self._provider, None, pushdowns.columns
+        if pushdowns.filters is not None:
+            expression = _Visitor().visit(pushdowns.filters)
+            condition = read_arrow_filter(expression, provider.snapshot.schema(), NanOrder.GREATEST)
+        asked = columns
+        if columns is not None:
+            named = pushdowns.filter_required_column_names()
+            columns = list(dict.fromkeys((*columns, *named))) or [provider.smallest_column]
+        scan = provider.plan("Daft", condition, asked, read_columns=columns, limit=pushdowns.limit)
+        for portion in provider.portions(scan, columns):
+            yield PortionTask(portion)
+
+
+class PortionTask(DataSourceTask):  # type: ignore[misc]
+    """Some files of a plan, which one task of Daft reads."""
+
+    def __init__(self, portion: Portion) -> None:
+        self._portion = portion
+
+    @property
+    def schema(self) -> Schema:
+        """The columns that the task reads."""
+        return Schema.from_pyarrow_schema(self._portion.result_columns.schema)
+
+    async def read(self) -> AsyncIterator[RecordBatch]:
+        """Yield the rows in batches, read outside of the loop of events."""
+        batches = read_portion(self._portion)
+        while (batch := await asyncio.to_thread(next, batches, None)) is not None:
+            yield RecordBatch.from_arrow_record_batches([batch], batch.schema)
+
+
+class _Visitor(_PyArrowExpressionVisitor):  # type: ignore[misc]
+    """Daft's own translation to Arrow.
+
+    What it cannot translate becomes a column that the table does not have, so it is not
+    interpreted.
+    """
+
+    def visit(self, expression: Any) -> pc.Expression:
+        try:
+            return super().visit(expression)
+        except Exception:  # noqa: BLE001 - of whatever kind, such a part of a filter prunes nothing
+            return pc.field(f"({expression})")
