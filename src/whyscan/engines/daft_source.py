@@ -46,12 +46,14 @@ class TableSource(DataSource):  # type: ignore[misc]
         if pushdowns.filters is not None:
             expression = _Visitor().visit(pushdowns.filters)
             condition = read_arrow_filter(expression, provider.snapshot.schema(), NanOrder.GREATEST)
-        asked = columns
+        read_columns = columns
         if columns is not None:
             named = pushdowns.filter_required_column_names()
-            columns = list(dict.fromkeys((*columns, *named))) or [provider.smallest_column]
-        scan = provider.plan("Daft", condition, asked, read_columns=columns, limit=pushdowns.limit)
-        for portion in provider.portions(scan, columns):
+            read_columns = list(dict.fromkeys((*columns, *named))) or [provider.smallest_column]
+        scan = provider.plan(
+            "Daft", condition, columns, read_columns=read_columns, limit=pushdowns.limit
+        )
+        for portion in provider.portions(scan, read_columns):
             yield PortionTask(portion)
 
 
