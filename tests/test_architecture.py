@@ -42,7 +42,7 @@ FACADE = frozenset(
         "testing",
     }
 )
-ROOTS = ("masking", "errors", "fields", "terms")
+ROOTS = ("masking", "errors", "fields", "terms", "configuration")
 """Modules that every folder may import; each imports only those before it."""
 
 # Each costs a command that does not need it a tenth of a second or more.
