@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import whyscan
@@ -15,6 +16,8 @@ from whyscan.planning.plan.duckdb_sql import (
 )
 from whyscan.predicate.binding.bind import bind
 from whyscan.pruning.functions import FUNCTIONS
+from whyscan.pruning.functions.function import Argument
+from whyscan.tree.nodes import Call, Column
 from whyscan.tree.types import INT, STRING, Field, Schema
 
 if TYPE_CHECKING:
@@ -30,6 +33,7 @@ VALUES = [
     *[("", 0), (" ", 1), ("a", 2), ("abc", 3), ("ABC", 4), ("aBcAbC", 5), ("x1y22", 6)],
     *[("2024-03-01", 7), ("a.b", 12), ("  pad ", -5), ("it's", 100), ("100%", 0), ("a_b", 2024)],
     *[("~!@#$^&*()[]{}|", 31), ("k=v;k2=v2", -77), ("0042", 9), (None, None)],
+    *[("abc", None), (None, 2)],
 ]
 
 RUN = [
@@ -68,6 +72,10 @@ RUN = [
     "right(q, 0) = ''",
     "repeat(q, 2) = 'aa'",
     "repeat(q, -1) = ''",
+    "repeat(q, p) = 'abcabcabc'",
+    "left(q, p) = 'abc'",
+    "right(q, p) = 'abc'",
+    "replace(q, 'a', p) = '3bc'",
     "ascii(q) = 97",
     "octet_length(q) = 3",
     "lpad(q, 5, 'xy') = 'xyabc'",
@@ -155,6 +163,44 @@ def bound(sql: str) -> Expression:
     return bind(sql, SCHEMA).expression
 
 
+RUN_ON_COLUMNS = [n for n, f in FUNCTIONS.items() if f.strict and isinstance(f.duckdb, str)]
+NUMBERS = {Argument.INT, Argument.BIGINT, Argument.NUMBER}
+
+
+@pytest.mark.parametrize("name", RUN_ON_COLUMNS)
+def test_a_strict_function_is_null_in_duckdb_where_an_argument_is(name: str) -> None:
+    function = FUNCTIONS[name]
+    kinds = [INT if p in NUMBERS else STRING for p in function.parameters[: function.least]]
+    columns = tuple(Column((f"a{at}",), kind) for at, kind in enumerate(kinds))
+    sql = to_duckdb(Call(name, columns, STRING), {c.path: c.path[0] for c in columns})
+    assert sql is not None
+    for null in range(len(columns)):
+        row = {
+            column.path[0]: pa.array(
+                [None if at == null else 1 if column.type == INT else "a"],
+                pa.int32() if column.type == INT else pa.string(),
+            )
+            for at, column in enumerate(columns)
+        }
+        answered = answers(sql, pa.table(row))
+        assert answered is not None
+        assert answered.to_pylist() == [None], (sql, null)
+
+
+@pytest.mark.parametrize("function", ["left", "right", "repeat"])
+def test_a_partition_without_a_count_is_kept_where_the_text_is_null(
+    tmp_path: Path, function: str
+) -> None:
+    # Nothing but DuckDB knows md5; its greatest(NULL, 0) is 0.
+    for p in ("2", "__HIVE_DEFAULT_PARTITION__"):
+        (tmp_path / "q=abc" / f"p={p}").mkdir(parents=True)
+        pq.write_table(pa.table({"v": [1]}), tmp_path / "q=abc" / f"p={p}" / "0.parquet")
+    table = whyscan.open(str(tmp_path))
+
+    assert table.plan(f"{function}(md5(q), p) IS NULL").to_arrow()["p"].to_pylist() == [None]
+    assert table.plan(f"{function}(md5(q), p) IS NOT NULL").to_arrow()["p"].to_pylist() == [2]
+
+
 @pytest.mark.parametrize("sql", NOT_RUN)
 def test_what_may_differ_is_left_to_the_interpreter(sql: str) -> None:
     assert to_duckdb(bound(sql), {("q",): "q", ("p",): "p"}) is None
@@ -194,8 +240,6 @@ def test_duckdb_answers_as_spark_does(spark: SparkSession, *, beyond: bool) -> N
 
 
 def test_a_function_on_a_partition_column_is_exact(tmp_path: Path) -> None:
-    import pyarrow.parquet as pq
-
     for q in ("abc", "xyz", "a1"):
         (tmp_path / f"q={q}").mkdir()
         pq.write_table(pa.table({"v": [1, 2]}), tmp_path / f"q={q}" / "0.parquet")
@@ -208,8 +252,6 @@ def test_a_function_on_a_partition_column_is_exact(tmp_path: Path) -> None:
 
 
 def test_text_beyond_printable_ascii_is_not_sent(tmp_path: Path) -> None:
-    import pyarrow.parquet as pq
-
     for q in ("abc", "ß"):
         (tmp_path / f"q={q}").mkdir()
         pq.write_table(pa.table({"v": [1]}), tmp_path / f"q={q}" / "0.parquet")
@@ -219,8 +261,6 @@ def test_text_beyond_printable_ascii_is_not_sent(tmp_path: Path) -> None:
 
 
 def test_one_value_beyond_printable_ascii_leaves_the_others_exact(tmp_path: Path) -> None:
-    import pyarrow.parquet as pq
-
     for q in ("abc", "xyz", "ß"):
         (tmp_path / f"q={q}").mkdir()
         pq.write_table(pa.table({"v": [1]}), tmp_path / f"q={q}" / "0.parquet")
@@ -241,8 +281,6 @@ def test_one_value_beyond_printable_ascii_leaves_the_others_exact(tmp_path: Path
 
 @pytest.mark.parametrize("sql", WRITTEN)
 def test_text_in_the_predicate_beyond_printable_ascii_is_not_sent(tmp_path: Path, sql: str) -> None:
-    import pyarrow.parquet as pq
-
     (tmp_path / "q=abc").mkdir()
     pq.write_table(pa.table({"v": [1]}), tmp_path / "q=abc" / "0.parquet")
     assert whyscan.open(str(tmp_path)).explain(sql).to_dict()["levels"][0]["kept"] == 1
@@ -276,8 +314,6 @@ OPEN = [
 
 
 def three_partitions(folder: Path) -> None:
-    import pyarrow.parquet as pq
-
     empty = "__HIVE_DEFAULT_PARTITION__"
     for q, p in (("abc", 1), ("DE", 2), (empty, empty)):
         partition = folder / f"q={q}" / f"p={p}"

@@ -138,12 +138,14 @@ def test_a_column_name_that_is_not_unicode_is_refused(tmp_path):
         open_snapshot([str(tmp_path)], {}, {}).schema()
 
 
-def test_a_negative_row_count_is_refused(tmp_path):
+# The types on the wire: 1 is TRUE, 6 a number.
+@pytest.mark.parametrize("rows", [(6, -1), (1, True)], ids=["negative", "a boolean"])
+def test_a_row_count_that_is_none_is_refused(tmp_path, rows):
     path = tmp_path / "f.parquet"
     pq.write_table(pa.table({"x": [1]}), path)
 
     def lie(metadata):
-        metadata[4][1][1][0][3] = (6, -1)
+        metadata[4][1][1][0][3] = rows
 
     patch(path, lie)
     snapshot = open_snapshot([str(tmp_path)], {}, {})

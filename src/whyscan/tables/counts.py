@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
 MOST = 1 << 48
 """No file has this many rows or bytes. Sums of thousands of smaller numbers fit into 64 bits."""
+
+
+def is_number(value: object) -> TypeGuard[int]:
+    """Whether metadata has a whole number here; TRUE is 1 in Python, and no number."""
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def plausible(counts: pa.Array) -> pa.Array:

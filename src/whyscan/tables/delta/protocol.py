@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from whyscan.errors import TableError
+from whyscan.tables.counts import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,7 +91,7 @@ class Protocol(Struct, frozen=True):
 def read_protocol(action: Mapping[str, Any]) -> Protocol:
     """Read a protocol action; TableError if it needs a feature that is not supported."""
     version = action.get("minReaderVersion")
-    if not isinstance(version, int):
+    if not is_number(version):
         raise TableError(f"the table's protocol has no reader version: {version!r}")
     if version > NEWEST_READER_VERSION:
         raise TableError(

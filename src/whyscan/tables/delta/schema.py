@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from whyscan.errors import TableError
+from whyscan.tables.counts import is_number
 from whyscan.tables.delta.log import LOG
 from whyscan.tables.json_text import read_json
 from whyscan.tree.names import folded, single
@@ -148,7 +149,7 @@ def _text(value: Any) -> str:
 
 
 def _number(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return value if is_number(value) else None
 
 
 def _is_struct(kind: Any) -> bool:

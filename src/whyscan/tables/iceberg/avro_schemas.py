@@ -19,6 +19,7 @@ from msgspec import Struct, field
 
 from whyscan.errors import CorruptFile
 from whyscan.tables.avro.containers import encoded_number
+from whyscan.tables.counts import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -102,7 +103,7 @@ class _Rewriter(Struct):
                 continue
             if inside == "partition":
                 number = member.get("field-id")
-                number = number if isinstance(number, int) else position
+                number = number if is_number(number) else position
                 self.partition[number] = name = f"p{number}"
             self.put(_RENAMED.get(name, name), self.type(kind, 0))
 

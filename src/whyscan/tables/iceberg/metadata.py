@@ -12,6 +12,7 @@ from msgspec import Struct
 from whyscan.errors import CorruptFile, TableError
 from whyscan.pruning.transforms import Transform, Unknown, Void, parse_transform
 from whyscan.tables import budget
+from whyscan.tables.counts import is_number
 from whyscan.tables.iceberg.schemas import TableSchema, table_schema
 from whyscan.tables.json_text import read_json
 from whyscan.tree.lazy import lazy
@@ -182,7 +183,7 @@ def _metadata(path: str, document: dict[str, Any], version: int) -> TableMetadat
 
 
 def _number(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or abs(value) >= _TOO_LARGE:
+    if not is_number(value) or abs(value) >= _TOO_LARGE:
         raise TypeError(f"{str(value)[:40]!r} is not a number")
     return value
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from whyscan.errors import TableError
+from whyscan.tables.counts import is_number
 from whyscan.tree.arrow import MAX_DECIMAL_DIGITS
 from whyscan.tree.types import (
     BIGINT,
@@ -119,7 +120,7 @@ def _fields(document: Any, depth: int) -> tuple[Field, ...]:
 
 def _field(member: Any, depth: int) -> Field:
     name, number = member["name"], member["id"]
-    if not isinstance(name, str) or not isinstance(number, int) or abs(number) > _LARGEST_ID:
+    if not isinstance(name, str) or not is_number(number) or abs(number) > _LARGEST_ID:
         shown = str(number)[:40]
         raise TableError(f"the schema is malformed: {name!r} with the id {shown} is no column")
     return Field(name, type_of_field(member["type"], depth), number)

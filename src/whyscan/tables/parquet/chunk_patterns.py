@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 from msgspec import Struct, field
 
+from whyscan.tables.counts import is_number
 from whyscan.tables.parquet import thrift
 from whyscan.tables.parquet.thrift import Fields, MalformedThrift, ThriftReader
 
@@ -170,7 +171,7 @@ def _is_typed(key: int, value: object) -> bool:
     """Whether the value of a field has the right type: bounds are bytes, the others numbers."""
     if key in _BOUNDS:
         return isinstance(value, bytes)
-    return isinstance(value, int) and not isinstance(value, bool)
+    return is_number(value)
 
 
 def _match(shape: tuple[_Segment, ...], data: bytes, at: int, fields: Fields | None) -> int | None:

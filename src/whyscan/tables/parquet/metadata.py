@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import Struct, field
 
-from whyscan.tables.counts import MOST
+from whyscan.tables.counts import MOST, is_number
 from whyscan.tables.parquet import thrift
 from whyscan.tables.parquet.calendars import has_hybrid_calendar
 from whyscan.tables.parquet.chunk_patterns import (
@@ -160,7 +160,7 @@ def _row_group(
         size = sum(number(chunk, SIZE) for chunk in chunks.values())
         span = _span(chunks, count, size)
     rows = fields.get(_ROWS)
-    if not isinstance(rows, int) or not 0 <= rows < MOST or not isinstance(size, int):
+    if not is_number(rows) or not 0 <= rows < MOST or not is_number(size):
         raise MalformedThrift("a row group that does not say how many rows it has")
     return RowGroup(rows, size, span, chunks)
 
@@ -203,13 +203,13 @@ def start(chunk: Fields) -> int:
     """The offset of a chunk: that of its dictionary page, if it has one."""
     data = number(chunk, DATA_PAGE)
     dictionary = chunk.get(DICTIONARY_PAGE)
-    return min(data, dictionary) if isinstance(dictionary, int) and dictionary > 0 else data
+    return min(data, dictionary) if is_number(dictionary) and dictionary > 0 else data
 
 
 def number(chunk: Fields, key: int) -> int:
     """A number field that a chunk must have."""
     value = chunk.get(key)
-    if not isinstance(value, int) or not 0 <= value < MOST:
+    if not is_number(value) or not 0 <= value < MOST:
         raise MalformedThrift("a column that does not say where it lies")
     return value
 

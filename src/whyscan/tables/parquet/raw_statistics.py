@@ -15,6 +15,7 @@ from msgspec import Struct, field
 from whyscan.pruning.containers import ColumnStatistics, checked
 from whyscan.pruning.functions.text.utf8 import text_or_unknown
 from whyscan.pruning.mask import Mask, either
+from whyscan.tables.counts import is_number
 from whyscan.tables.parquet import bounds, trust
 from whyscan.tables.parquet.nan import may_be_nan, nan_is_greatest
 from whyscan.tree.types import FloatType, StringType
@@ -162,4 +163,4 @@ def _lost(before: pa.Array, after: pa.Array) -> Mask:
 
 def _count(chunk: Fields, key: int) -> int | None:
     value = chunk.get(key)
-    return value if isinstance(value, int) and abs(value) < 1 << 62 else None
+    return value if is_number(value) and abs(value) < 1 << 62 else None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 
 from whyscan.tables.column_finder import Naming, finder
+from whyscan.tables.counts import is_number
 from whyscan.tables.parquet.thrift import Fields, MalformedThrift, ThriftReader
 from whyscan.tree.names import AmbiguousName
 from whyscan.tree.types import (
@@ -245,7 +246,7 @@ class _Builder(Struct):
 
 def _id(element: Fields) -> int | None:
     written = element.get(9)
-    return written if isinstance(written, int) and not isinstance(written, bool) else None
+    return written if is_number(written) else None
 
 
 _REPEATED = 2
@@ -341,7 +342,7 @@ _PLAIN: dict[int | None, tuple[Type, Encoding]] = {
 def _decimal(element: Fields, parameters: Fields) -> tuple[Type, Encoding]:
     scale = parameters.get(1) or element.get(7) or 0
     precision = parameters.get(2) or element.get(8) or 0
-    if not isinstance(scale, int) or not isinstance(precision, int):
+    if not is_number(scale) or not is_number(precision):
         raise MalformedThrift("a decimal whose digits are no number")
     if not 0 <= scale <= precision or not 0 < precision <= MAX_DIGITS:
         return OtherType(f"decimal({precision},{scale})"), Encoding.NONE

@@ -237,6 +237,8 @@ def _is_written(field: str, kind: Type) -> bool:
 
 _TEXT, _TEXTS = (Argument.STRING,), (Argument.STRING, Argument.STRING)
 _COUNTED, _BYTES = (Argument.STRING, Argument.INT), (Argument.BYTES,)
+_COUNT = "CASE WHEN {1} < 0 THEN 0 ELSE {1} END"
+"""The second argument, at least 0. DuckDB's `greatest` would turn NULL into 0."""
 
 
 def _of_text(name: str, rule: Callable[..., Interval], duckdb: str) -> ScalarFunction:
@@ -263,7 +265,7 @@ TEXT = (
     ScalarFunction("initcap", _TEXT, STRING, by_type(on_points(_initcap_of))),
     ScalarFunction("instr", _TEXTS, INT, by_type(on_points(_instr_of)), "instr({0}, {1})"),
     ScalarFunction("left", _COUNTED, STRING, by_type(_left),
-                   "left({0}, CAST(greatest({1}, 0) AS BIGINT))", any_text=True),
+                   f"left({{0}}, CAST({_COUNT} AS BIGINT))", any_text=True),
     ScalarFunction("length", _BYTES, INT, by_type(_length), "length({0})", any_text=True),
     _of_text("lower", lowered, "lower({0})"),
     ScalarFunction("lpad", (*_COUNTED, Argument.STRING), STRING, by_type(on_points(_lpad_of)),
@@ -277,12 +279,12 @@ TEXT = (
     ScalarFunction("regexp_replace", (*_TEXTS, Argument.STRING), STRING, None,
                    templates.regexp_replace),
     ScalarFunction("repeat", _COUNTED, STRING, by_type(on_points(_repeat_of)),
-                   "repeat({0}, greatest({1}, 0))"),
+                   f"repeat({{0}}, {_COUNT})"),
     ScalarFunction("replace", (*_TEXTS, Argument.STRING), STRING, by_type(on_points(_replace_of)),
                    "replace({0}, {1}, {2})", any_text=True),
     _of_text("reverse", on_points(lambda text: text[::-1]), "reverse({0})"),
     ScalarFunction("right", _COUNTED, STRING, by_type(on_points(_right_of)),
-                   "right({0}, CAST(greatest({1}, 0) AS BIGINT))"),
+                   f"right({{0}}, CAST({_COUNT} AS BIGINT))"),
     ScalarFunction("rlike", _TEXTS, BOOLEAN, by_type(_rlike), templates.rlike),
     ScalarFunction("rpad", (*_COUNTED, Argument.STRING), STRING, by_type(on_points(_rpad_of)),
                    templates.padded("rpad"), optional=1),
