@@ -346,6 +346,37 @@ def test_no_identifier_and_no_file_has_a_retired_word():
     assert names + [place for place in sorted(places) if has_a_retired_word(Path(place).name)] == []
 
 
+QUOTED = re.compile(r"/\*.*?\*/|//[^\n]*|`[^`]*`|\"[^\"\n]*\"|'[^'\n]*'", re.DOTALL)
+CSS_CLASS = re.compile(r"[.#]([A-Za-z][\w-]*)(?=[^{}]*\{)")
+PYTHON_BLOCK = re.compile(r"^```python[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+
+def names_in_assets() -> Iterator[tuple[str, str]]:
+    """File and name: the identifiers of the pages' scripts, and the classes of their styles."""
+    for path in sorted(PACKAGE.rglob("*.js")):
+        code = QUOTED.sub("", path.read_text("utf-8"))
+        yield from ((path.name, name) for name in re.findall(r"[A-Za-z_]\w*", code))
+    for path in sorted(PACKAGE.rglob("*.css")):
+        style = QUOTED.sub("", path.read_text("utf-8"))
+        yield from ((path.name, name) for name in CSS_CLASS.findall(style))
+
+
+def names_in_docs() -> Iterator[tuple[str, str]]:
+    """File and name: what the examples of the documentation define."""
+    root = PACKAGE.parents[1]
+    for path in sorted([*root.glob("*.md"), *(root / "docs").rglob("*.md")]):
+        for block in PYTHON_BLOCK.findall(path.read_text("utf-8")):
+            yield from ((path.name, name) for _, name in identifiers(ast.parse(block)))
+
+
+@pytest.mark.parametrize("names", [names_in_assets, names_in_docs])
+def test_no_name_of_a_page_and_of_an_example_is_a_retired_word(names):
+    defined = sorted(set(names()))
+
+    assert len(defined) > 20
+    assert [name for name in defined if has_a_retired_word(name[1])] == []
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [

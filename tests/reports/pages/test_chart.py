@@ -23,7 +23,7 @@ RUNS = """([index, y]) => {
   }
   return runs;
 }"""
-RULER = 1  # Above the bars stands what is asked for.
+RULER = 1  # Above the bars stand the ranges of the predicate.
 NOTHING = "0,0,0,0"
 
 

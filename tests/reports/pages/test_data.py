@@ -69,23 +69,23 @@ def test_short_names_lose_nothing_to_what_they_share(names):
             BIGINT,
             "x > 5",
             (1, 2**53 + 1),
-            {"lower": [1], "upper": [str(2**53 + 1)], "asked": [[6, None]]},
+            {"lower": [1], "upper": [str(2**53 + 1)], "ranges": [[6, None]]},
         ),
         (DOUBLE, "x <= 1.5", (-0.5, float("inf")), {"lower": [-0.5], "upper": ["Infinity"]}),
         (
             DecimalType(38, 2),
             "x < 10.25",
             (Decimal("1.50"), Decimal("99999999999999999999.99")),
-            {"upper": ["99999999999999999999.99"], "asked": [[None, "10.25"]]},
+            {"upper": ["99999999999999999999.99"], "ranges": [[None, "10.25"]]},
         ),
-        (BOOLEAN, "x", (False, True), {"words": ["False", "True"], "asked": [[0.5, None]]}),
-        (STRING, "x = 'b'", ("a", "c"), {"words": ["a", "b", "c"], "asked": [[0.5, 1.5]]}),
-        (STRING, "x > 'b'", ("a", "c"), {"words": ["a", "b", "c"], "asked": [[1.5, None]]}),
-        (STRING, "x < 'b'", ("a", "c"), {"words": ["a", "b", "c"], "asked": [[None, 0.5]]}),
-        (STRING, "x LIKE 'b%'", ("a", "bz"), {"words": ["a", "b", "bz"], "asked": [[0.5, 2.5]]}),
+        (BOOLEAN, "x", (False, True), {"words": ["False", "True"], "ranges": [[0.5, None]]}),
+        (STRING, "x = 'b'", ("a", "c"), {"words": ["a", "b", "c"], "ranges": [[0.5, 1.5]]}),
+        (STRING, "x > 'b'", ("a", "c"), {"words": ["a", "b", "c"], "ranges": [[1.5, None]]}),
+        (STRING, "x < 'b'", ("a", "c"), {"words": ["a", "b", "c"], "ranges": [[None, 0.5]]}),
+        (STRING, "x LIKE 'b%'", ("a", "bz"), {"words": ["a", "b", "bz"], "ranges": [[0.5, 2.5]]}),
     ],
 )
-def test_positions_and_what_is_asked_are_exact(kind, predicate, bounds, axis):
+def test_positions_and_ranges_are_exact(kind, predicate, bounds, axis):
     drawn = column(kind, predicate, bounds)
 
     assert {name: drawn[name] for name in axis} == axis
@@ -97,7 +97,7 @@ def test_long_words_are_cut_and_long_lists_are_one_range():
     axis = column(STRING, f"x IN ({listed})", ("a" * 300, "b"))
 
     assert len(axis["words"][-2]) == 80
-    assert len(axis["asked"]) == 1
+    assert len(axis["ranges"]) == 1
     assert axis["says"].endswith("or 1,994 more")
 
 

@@ -58,7 +58,7 @@ def see(page):
         condition = page.locator("[aria-label=Conjuncts] tbody code").nth(place).text_content()
         assert ("'line para '" if "\n" in name else f"'{seen}'") in condition
     together = "".join(SEEN.get(name, name) for name in NAMES)
-    assert page.locator(".asked code").first.text_content() == f"s3://lake/{together}"
+    assert page.locator(".question code").first.text_content() == f"s3://lake/{together}"
 
 
 def test_names_are_seen_add_no_element_run_nothing_and_load_nothing(show):

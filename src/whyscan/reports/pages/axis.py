@@ -72,7 +72,7 @@ def _measured(column: ColumnBounds) -> dict[str, Any]:
     return {
         "lower": _positions(column.lower),
         "upper": _positions(column.upper),
-        "asked": list(zip(_positions(low), _positions(high), strict=True)),
+        "ranges": list(zip(_positions(low), _positions(high), strict=True)),
     }
 
 
@@ -102,7 +102,7 @@ def _ranked(column: ColumnBounds) -> dict[str, Any]:
         "words": [cut(inert(str(word))) for word in json_values(words, column.type)],
         "lower": pc.index_in(column.lower, words).to_pylist(),
         "upper": pc.index_in(column.upper, words).to_pylist(),
-        "asked": [(_edge(r.low, ordered), _edge(r.high, ordered)) for r in spans],
+        "ranges": [(_edge(r.low, ordered), _edge(r.high, ordered)) for r in spans],
     }
 
 

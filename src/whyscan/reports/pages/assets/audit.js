@@ -30,8 +30,8 @@ class QueryTable extends Grid {
     ];
     const boxes = [["with a rewrite", "withRewrite", queries.rewrite], ["the first of each shape", "eachShape", queries.first]]
       .map(([label, name, flags]) => [label, set(name), flags.reduce((sum, one) => sum + one, 0)])
-      .filter(([, , found]) => found && found < queries.count)
-      .map(([label, changed, found]) => makeBox(`${label} (${countText(found)})`, changed));
+      .filter(([, , count]) => count && count < queries.count)
+      .map(([label, changed, count]) => makeBox(`${label} (${countText(count)})`, changed));
     return make("div", { class: "controls", role: "search", "aria-label": "Queries" }, search, ...choices, ...boxes, this.shown);
   }
 
@@ -112,7 +112,7 @@ function queryColumns(queries) {
   ];
 }
 
-/** The chosen query: its piece of the page is unpacked when it is asked for. */
+/** The chosen query: its piece of the page is unpacked when the reader chooses the query. */
 class Drawer {
   constructor(place, { packs, inAPack, inFull }) {
     Object.assign(this, { place, packs, inAPack, inFull });
@@ -122,7 +122,7 @@ class Drawer {
   async show(query) {
     this.wanted = query;
     const parts = query < this.inFull ? await this.#piece(query) : [make("p", {}, "More than this line is in the JSON of the audit.")];
-    if (this.wanted !== query) return; // Another one was asked for meanwhile.
+    if (this.wanted !== query) return; // The reader has chosen another one meanwhile.
     this.place.replaceChildren(...parts);
     this.place.hidden = false;
     startCopies(this.place);

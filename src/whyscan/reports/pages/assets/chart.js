@@ -2,7 +2,7 @@
 
 const TALLEST = 300; // Of the plot, in CSS pixels.
 const ROOMY_BAR = 14;
-const RULER = 5; // The strip above the plot that marks what is asked.
+const RULER = 5; // The strip above the plot that marks the ranges of the predicate.
 const LABELS = 22;
 
 class Chart {
@@ -22,21 +22,21 @@ class Chart {
     const half = this.axis.kind === "rank" ? 0.5 : 0; // A word has a cell, a number a point.
     this.lower = Float64Array.from(this.axis.lower, (v) => this.axis.at(v) - half);
     this.upper = Float64Array.from(this.axis.upper, (v) => this.axis.at(v) + half);
-    const known = [];
+    const bounded = [];
     for (let file = 0; file < count; file += 1) {
-      if (!Number.isNaN(this.lower[file]) || !Number.isNaN(this.upper[file])) known.push(file);
+      if (!Number.isNaN(this.lower[file]) || !Number.isNaN(this.upper[file])) bounded.push(file);
     }
     const start = this.lower.map((v) => (Number.isNaN(v) ? -Infinity : v));
     const end = this.upper.map((v) => (Number.isNaN(v) ? Infinity : v));
-    // Files that lie alike stand by their fate, so that each fate is one block.
-    this.order = Uint32Array.from(known).sort((a, b) => compare(start[a], start[b]) || compare(end[a], end[b]) || fates[b] - fates[a] || a - b);
-    this.asked = this.axis.asked.map(([low, high]) => this.axis.kind === "rank"
+    // Files with equal bounds are sorted by their fate, so that each fate is one block.
+    this.order = Uint32Array.from(bounded).sort((a, b) => compare(start[a], start[b]) || compare(end[a], end[b]) || fates[b] - fates[a] || a - b);
+    this.ranges = this.axis.ranges.map(([low, high]) => this.axis.kind === "rank"
       ? [low ?? -Infinity, high ?? Infinity]
       : [low === null ? -Infinity : this.axis.at(low), high === null ? Infinity : this.axis.at(high)]);
     this.#stretch();
   }
 
-  /** The finite bounds, and what is asked unless it lies so far off that it would squeeze them. */
+  /** The finite bounds, and the ranges of the predicate, unless they lie so far off that they would squeeze the bounds. */
   #stretch() {
     let [from, to] = [Infinity, -Infinity];
     for (const file of this.order) {
@@ -45,7 +45,7 @@ class Chart {
       }
     }
     const span = Math.max(to - from, 0);
-    for (const end of this.asked.flat()) {
+    for (const end of this.ranges.flat()) {
       if (!Number.isFinite(end)) continue;
       if (from > to) [from, to] = [end, end];
       else if (end >= from - span && end <= to + span) [from, to] = [Math.min(from, end), Math.max(to, end)];
@@ -73,7 +73,7 @@ class Chart {
     else says.append("The predicate asks for ", make("b", {}, axis.says));
     this.colours = ["ink", "soft", "rule", "accent"].map((name) => make("i", { class: name, hidden: "" }));
     return make("figure", { class: "chart", "data-axis": id },
-      make("h3", {}, axis.name, " ", make("span", {}, axis.type + (axis.partitioned ? ", told by partition values" : ""))),
+      make("h3", {}, axis.name, " ", make("span", {}, axis.type + (axis.partitioned ? ", from partition values" : ""))),
       says, this.canvas, make("figcaption", {}, this.output), ...this.colours);
   }
 
@@ -192,7 +192,7 @@ class Chart {
 
   #band(context, plot) {
     const { ratio } = plot;
-    for (const [low, high] of this.asked) {
+    for (const [low, high] of this.ranges) {
       if (high < this.from || low > this.to) continue;
       let [start, end] = [this.#x(low, plot), this.#x(high, plot)];
       const lack = Math.max(3 * ratio - (end - start), 0) / 2;

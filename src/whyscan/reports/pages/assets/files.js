@@ -49,12 +49,12 @@ class Files {
 
   /** A number a file: its place in FATES. */
   #fates() {
-    const found = new Uint8Array(this.count);
+    const fates = new Uint8Array(this.count);
     for (let file = 0; file < this.count; file += 1) {
       const verdict = this.verdicts.of(file);
-      found[file] = FATES.indexOf(verdict === "none" ? this.prunedBy.of(file) : verdict);
+      fates[file] = FATES.indexOf(verdict === "none" ? this.prunedBy.of(file) : verdict);
     }
-    return found;
+    return fates;
   }
 
   name(file) {

@@ -60,11 +60,11 @@ class Grid {
   refresh() {
     this.stale = false;
     const passes = this.passing();
-    const found = [];
+    const shown = [];
     for (let item = 0; item < this.count; item += 1) {
-      if (passes(item)) found.push(item);
+      if (passes(item)) shown.push(item);
     }
-    this.rows = Uint32Array.from(found);
+    this.rows = Uint32Array.from(shown);
     this.#order();
     this.active = -1;
     this.grid.setAttribute("aria-rowcount", String(this.rows.length + 1));

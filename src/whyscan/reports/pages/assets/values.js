@@ -66,12 +66,12 @@ class Axis {
 function rankTicks(words, from, to, room) {
   const [first, last] = [Math.max(0, Math.ceil(from)), Math.min(words.length - 1, Math.floor(to))];
   const step = Math.max(1, Math.ceil((last - first + 1) / room));
-  const found = [];
+  const ticks = [];
   for (let at = first; at <= last; at += step) {
     const word = words[at];
-    found.push({ at, label: word.length > 12 ? `${word.slice(0, 11)}…` : word });
+    ticks.push({ at, label: word.length > 12 ? `${word.slice(0, 11)}…` : word });
   }
-  return found;
+  return ticks;
 }
 
 function numberTicks(from, to, room) {
@@ -79,12 +79,12 @@ function numberTicks(from, to, room) {
   if (!(rough > 0) || !Number.isFinite(rough)) return [];
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= rough);
-  const found = [];
-  for (let n = Math.ceil(from / step); n * step <= to && found.length <= room; n += 1) {
+  const ticks = [];
+  for (let n = Math.ceil(from / step); n * step <= to && ticks.length <= room; n += 1) {
     const at = n * step;
-    found.push({ at, label: numberLabel(at, step) });
+    ticks.push({ at, label: numberLabel(at, step) });
   }
-  return found;
+  return ticks;
 }
 
 function numberLabel(value, step) {
@@ -106,13 +106,13 @@ function dateTicks(from, to, room) {
 }
 
 function clockTicks(from, to, step) {
-  const found = [];
+  const ticks = [];
   for (let at = Math.ceil(from / step) * step; at <= to; at += step) {
     const [day, time] = isoSeconds(at).split("T");
     const label = step >= SECONDS_A_DAY || time === "00:00:00" ? day : time.slice(0, step < 60 ? 8 : 5);
-    found.push({ at, label });
+    ticks.push({ at, label });
   }
-  return found;
+  return ticks;
 }
 
 function monthTicks(from, to, room) {
@@ -122,14 +122,14 @@ function monthTicks(from, to, room) {
   };
   const [first, last] = [month(from), month(to)];
   const step = MONTH_STEPS.find((s) => (last - first) / s <= room) ?? MONTH_STEPS.at(-1);
-  const found = [];
+  const ticks = [];
   for (let n = Math.ceil(first / step) * step; n <= last; n += step) {
     const date = new Date(0);
     date.setUTCFullYear(Math.floor(n / 12), ((n % 12) + 12) % 12, 1);
     const at = date.getTime() / 1000;
     const text = isoSeconds(at);
-    if (text !== null && at >= from) found.push({ at, label: text.split("T")[0].slice(0, step >= 12 ? -6 : -3) });
+    if (text !== null && at >= from) ticks.push({ at, label: text.split("T")[0].slice(0, step >= 12 ? -6 : -3) });
   }
-  return found;
+  return ticks;
 }
 
