@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from support import spark_sessions
 
@@ -15,15 +15,20 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-# Derandomised: a failure on one machine is a failure on every machine. No deadline: two busy
-# cores say nothing about a rule.
-settings.register_profile("whyscan", derandomize=True, deadline=None, print_blob=True)
+# Derandomised: a failure on one machine is a failure on every machine. No limit of time for a case
+# or for making it: two busy cores say nothing about a rule.
+settings.register_profile(
+    "whyscan",
+    derandomize=True,
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 # WHYSCAN_EXAMPLES=5000 searches for longer, elsewhere each time.
 settings.register_profile(
     "long",
+    settings.get_profile("whyscan"),
     derandomize=False,
-    deadline=None,
-    print_blob=True,
     max_examples=int(os.environ.get("WHYSCAN_EXAMPLES", "5000")),
 )
 # `make check` takes the first examples of each property only.

@@ -108,11 +108,11 @@ def test_spans_are_ordered_and_masking_twice_changes_nothing(text):
 )
 def test_a_hostile_text_takes_no_more_than_its_length(piece):
     text = piece * (200_000 // len(piece)) + "="
-    started = time.monotonic()
+    started = time.process_time()
 
     mask_credentials(text)
 
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_an_error_masks_message_and_hint_and_underlines_the_same_words():

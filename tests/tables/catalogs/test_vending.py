@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from datetime import datetime, timedelta
 from itertools import count
 
 import boto3
@@ -14,6 +15,7 @@ from tables.catalogs import events
 from tables.catalogs.conftest import EVERYTHING
 from tables.storage.seaweed import KEY, SECRET
 from whyscan.errors import StorageError
+from whyscan.tables.catalogs import credentials
 
 LOAD = "namespaces/db/tables/events"
 UNCLEAR = "cannot ask the catalog 'prod': its answer cannot be read"
@@ -83,21 +85,41 @@ def in_seconds(seconds):
     return str(int((time.time() + seconds) * 1000))
 
 
+@pytest.fixture
+def clock(monkeypatch):
+    """The clock by which credentials are renewed: `ahead` puts it forward."""
+
+    class Clock(datetime):
+        ahead = timedelta()
+
+        @classmethod
+        def now(cls, tz):
+            return datetime.now(tz) + cls.ahead
+
+    monkeypatch.setattr(credentials, "datetime", Clock)
+    return Clock
+
+
+# Seconds: below the five minutes for which obstore keeps credentials without a question.
+LIFE = 200
+# Seconds for which obstore keeps any credentials.
+ASKED_AGAIN_AFTER = 0.2
 KEYS = {"s3.access-key-id": KEY, "s3.secret-access-key": SECRET}
 EXPIRY = "s3.session-token-expires-at-ms"
 
 
 @pytest.mark.xdist_group("s3")
 class TestCredentials:
-    def test_they_are_asked_for_again_when_they_end_and_only_then(self, vend, user):
-        ends = (in_seconds(life) for life in (2, 1000))
+    def test_they_are_asked_for_again_when_they_end_and_only_then(self, vend, user, clock):
+        ends = (in_seconds(life) for life in (LIFE, 1000))
         rest = vend(lambda: {**user.new_key(), EXPIRY: next(ends)})
 
         table = whyscan.open("prod.db.events", storage={"cache": "off"})
         first = kept(table)
         assert rest.count(LOAD) == 1
         old = user.valid
-        time.sleep(2.1)
+        clock.ahead = timedelta(seconds=LIFE)
+        time.sleep(ASKED_AGAIN_AFTER)
         second, third = kept(table), kept(table)
 
         assert rest.count(LOAD) == 2
@@ -105,11 +127,12 @@ class TestCredentials:
         assert len(first) == 2
         assert first == second == third
 
-    def test_what_is_not_renewed_is_an_error_that_says_so(self, vend, rest):
-        vend({**KEYS, EXPIRY: in_seconds(1)})
+    def test_what_is_not_renewed_is_an_error_that_says_so(self, vend, rest, clock):
+        vend({**KEYS, EXPIRY: in_seconds(LIFE)})
         table = whyscan.open("prod.db.events", storage={"cache": "off"})
         rest.serve(LOAD, lambda: (503, {"error": "canary"}))
-        time.sleep(1.1)
+        clock.ahead = timedelta(seconds=LIFE)
+        time.sleep(ASKED_AGAIN_AFTER)
 
         with pytest.raises(StorageError, match="its credentials could not be renewed") as raised:
             kept(table)

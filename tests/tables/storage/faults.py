@@ -5,7 +5,6 @@ from __future__ import annotations
 import socket
 import struct
 import threading
-import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import Enum
@@ -86,12 +85,16 @@ class Proxy:
     answered: list[Answered] = field(default_factory=list)
     gauge: Gauge = field(default_factory=Gauge)
     lock: threading.Lock = field(default_factory=threading.Lock)
+    over: threading.Event = field(default_factory=threading.Event)
+    """Set at a reset: then slow answers wait no longer."""
 
     @property
     def endpoint(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
     def reset(self) -> None:
+        self.over.set()
+        self.over = threading.Event()
         self.faults.clear()
         self.seen.clear()
         self.ranges.clear()
@@ -168,7 +171,7 @@ class _Handler(BaseHTTPRequestHandler):
     def respond(self, fault: Fault | None) -> None:
         match fault:
             case Fault(kind=Kind.SLOW):
-                time.sleep(fault.seconds)
+                self.state.over.wait(fault.seconds)
             case Fault(kind=Kind.UNAVAILABLE):
                 return self.unavailable(fault.status)
             case Fault(kind=Kind.RESET):

@@ -92,12 +92,11 @@ def test_no_secret_is_ever_in_the_cache(s3, remote, cloud, name):
 
 
 def test_a_store_that_never_answers_is_given_up(s3, explain):
-    s3.faults.append(Fault(Kind.SLOW, match="list-type=2", seconds=5))
-    began = time.monotonic()
+    # A client without patience would get the answer at last, and report.
+    s3.faults.append(Fault(Kind.SLOW, match="list-type=2", seconds=60))
 
     run = explain(
         f"s3://{BUCKET}/hive", QUESTIONS["hive"], "--option", "read_timeout=300ms", *IMPATIENT
     )
 
     assert (run.code, run.out) == (3, "")
-    assert time.monotonic() - began < 5
