@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import struct
 import threading
+import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import Enum
@@ -31,7 +32,7 @@ class Kind(Enum):
 class Fault:
     """What goes wrong with the next `times` requests whose path holds `match`.
 
-    `status` is that of UNAVAILABLE: 403 of a folder that nobody may list.
+    A SLOW answer comes after `seconds`, or once so many requests were under way `together`. `status` is that of UNAVAILABLE: 403 of a folder that nobody may list.
     """
 
     kind: Kind
@@ -39,6 +40,7 @@ class Fault:
     match: str = ""
     method: str = "GET"
     seconds: float = 0.0
+    together: int = ALWAYS
     status: int = 503
 
 
@@ -171,7 +173,7 @@ class _Handler(BaseHTTPRequestHandler):
     def respond(self, fault: Fault | None) -> None:
         match fault:
             case Fault(kind=Kind.SLOW):
-                self.state.over.wait(fault.seconds)
+                self.hesitate(fault)
             case Fault(kind=Kind.UNAVAILABLE):
                 return self.unavailable(fault.status)
             case Fault(kind=Kind.RESET):
@@ -187,6 +189,14 @@ class _Handler(BaseHTTPRequestHandler):
         if cut:
             self.close_connection = True
         return None
+
+    def hesitate(self, fault: Fault) -> None:
+        until = time.monotonic() + fault.seconds
+        while self.state.gauge.most < fault.together and time.monotonic() < until:
+            if self.state.over.wait(0.02):
+                return
+        if fault.together != ALWAYS:
+            time.sleep(0.2)  # for one more, which there must not be
 
     def ask(self) -> tuple[HTTPResponse, bytes]:
         """The store's own answer. The host stays as it was: the signature covers it."""

@@ -169,7 +169,7 @@ def test_globs_and_files_of_a_bucket(s3, explain):
 
 
 def test_many_reads_are_under_way_at_once_and_no_more_than_asked(s3, remote):
-    s3.faults.append(Fault(Kind.SLOW, match=".json", seconds=0.2))
+    s3.faults.append(Fault(Kind.SLOW, match=".json", seconds=20, together=3))
     remote("delta", "--option", "concurrency=3", "--no-cache")
 
     assert s3.gauge.most == 3
