@@ -32,7 +32,8 @@ class Kind(Enum):
 class Fault:
     """What goes wrong with the next `times` requests whose path holds `match`.
 
-    A SLOW answer comes after `seconds`, or once so many requests were under way `together`. `status` is that of UNAVAILABLE: 403 of a folder that nobody may list.
+    A SLOW answer comes after `seconds`, or once so many requests were under way `together`.
+    `status` is that of UNAVAILABLE: 403 of a folder that nobody may list.
     """
 
     kind: Kind
