@@ -1,4 +1,4 @@
-# ruff: noqa: E501, SIM905  a case is a line, words are words
+# ruff: noqa: SIM905  a case is a line, words are words
 """No matching row is lost and no `all` is wrong for the calls of a dialect on rows of every type.
 
 DuckDB computes the expected rows. For another dialect the case has the documented meaning as an
@@ -16,6 +16,7 @@ from decimal import Decimal
 
 import pytest
 
+from predicate.documented_meanings import documented
 from predicate.engine_rows import COLUMNS, RAISED, Engine, bound, is_opaque, wrong
 from whyscan.errors import WhyscanError
 from whyscan.predicate.binding import dialect_calls
@@ -229,92 +230,6 @@ NOT (9223372036854775807 >= l + 32767)
 @pytest.mark.parametrize("expression", ONCE_WRONG.strip().splitlines())
 def test_what_was_lost_once_is_not_lost_in_duckdbs_dialect(engine, expression):
     assert lost(expression, engine) == []
-
-
-# dialect | expression | its documented meaning as an expression of DuckDB
-DOCUMENTED = r"""
-trino     | date_trunc('day', d)              | d
-trino     | date_trunc('week', d)             | CAST(date_trunc('week', d) AS DATE)
-trino     | date_trunc('hour', n)             | date_trunc('hour', n)
-presto    | date_trunc('day', d)              | d
-athena    | date_trunc('day', d)              | d
-trino     | CAST(n AS TIMESTAMP)              | CAST(date_trunc('milliseconds', n + INTERVAL '500 microseconds') AS TIMESTAMP)
-trino     | CAST(n AS TIMESTAMP(0))           | date_trunc('second', n + INTERVAL '500000 microseconds')
-trino     | CAST(s AS CHAR)                   | substr(s, 1, 1)
-trino     | TRY_CAST(s AS INTEGER)            | CASE WHEN regexp_full_match(s, '[+-]?[0-9]+') THEN CAST(s AS INT) END
-trino     | replace(s, '', 'x')               | regexp_replace(s, '', 'x', 'g')
-trino     | day_of_week(d)                    | isodow(d)
-trino     | EXTRACT(DOW FROM d)               | isodow(d)
-trino     | week(d)                           | weekofyear(d)
-trino     | year(d) * 2000000                 | year(d) * 2000000
-trino     | length(s) * 2000000000            | length(s) * 2000000000
-trino     | year(d) / 10                      | year(d) // 10
-trino     | date_diff('day', d, e)            | datediff('day', d, e)
-trino     | date_add('month', 1, d)           | CAST(d + INTERVAL 1 MONTH AS DATE)
-trino     | greatest(i, k)                    | CASE WHEN i IS NULL OR k IS NULL THEN NULL ELSE greatest(i, k) END
-trino     | i / k                             | CASE WHEN k = 0 THEN error('zero') ELSE CAST(trunc(i::DECIMAL(18,0) / k) AS INT) END
-postgres  | date_trunc('day', d)              | CAST(d AS TIMESTAMPTZ)
-postgres  | date_trunc('month', n)            | date_trunc('month', n)
-postgres  | EXTRACT(YEAR FROM d) / 10         | year(d) / 10
-postgres  | date_part('month', d) / 2         | month(d) / 2
-postgres  | round(i) / 2                      | i / 2
-postgres  | EXTRACT(DOW FROM d)               | dayofweek(d)
-postgres  | EXTRACT(ISODOW FROM d)            | isodow(d)
-postgres  | CAST(d + INTERVAL '1 day' AS VARCHAR) | CAST(CAST(d + INTERVAL 1 DAY AS TIMESTAMP) AS VARCHAR)
-postgres  | d - e                             | d - e
-postgres  | d + 1                             | d + 1
-postgres  | CAST(s AS CHAR)                   | substr(s, 1, 1)
-postgres  | CAST(s AS BOOLEAN)                | CASE WHEN lower(trim(s)) IN ('on', 'true', '1') THEN true WHEN s IS NULL THEN NULL ELSE error('no boolean') END
-postgres  | concat(s, u)                      | concat(s, u)
-postgres  | s \|\| u                          | s \|\| u
-postgres  | power(p, 2)                       | CAST(p AS DECIMAL(18,2)) * CAST(p AS DECIMAL(18,2))
-postgres  | CAST(n AS TIMESTAMP(0))           | date_trunc('second', n + INTERVAL '500000 microseconds')
-bigquery  | date_trunc(d, DAY)                | d
-bigquery  | date_trunc(d, WEEK)               | d - CAST(dayofweek(d) AS INT)
-bigquery  | date_trunc(d, ISOWEEK)            | CAST(date_trunc('week', d) AS DATE)
-bigquery  | EXTRACT(DAYOFWEEK FROM d)         | dayofweek(d) + 1
-bigquery  | date_add(d, INTERVAL 1 DAY)       | d + 1
-bigquery  | date_diff(d, e, DAY)              | d - e
-bigquery  | CAST(p AS STRING)                 | CASE WHEN p = trunc(p) THEN CAST(CAST(p AS BIGINT) AS VARCHAR) ELSE rtrim(CAST(p AS VARCHAR), '0') END
-bigquery  | CAST(d + INTERVAL 1 DAY AS STRING) | CAST(CAST(d + INTERVAL 1 DAY AS TIMESTAMP) AS VARCHAR)
-bigquery  | round(i, -1)                      | round(i::DOUBLE / 10) * 10
-bigquery  | i * 2                             | i::BIGINT * 2
-bigquery  | i / k                             | CASE WHEN k = 0 THEN error('zero') ELSE i / k END
-snowflake | date_trunc('day', d)              | d
-snowflake | date_trunc('week', d)             | d - CAST(dayofweek(d) AS INT)
-snowflake | dateadd(day, 1, d)                | d + 1
-snowflake | dateadd(hour, 1, d)               | d + INTERVAL 1 HOUR
-snowflake | datediff(day, n, m)               | datediff('day', n, m)
-snowflake | dayofweekiso(d)                   | isodow(d)
-snowflake | l + 1                             | l::HUGEINT + 1
-snowflake | l * l                             | l::DOUBLE * l
-snowflake | abs(l)                            | abs(l::HUGEINT)
-snowflake | i + 1                             | i::BIGINT + 1
-snowflake | to_date('2024') = d               | DATE '1970-01-01' = d
-snowflake | least(i, k)                       | CASE WHEN i IS NULL OR k IS NULL THEN NULL ELSE least(i, k) END
-mysql     | s = 'ABC'                         | lower(s) = 'abc'
-mysql     | s LIKE 'AB%'                      | s ILIKE 'AB%'
-mysql     | u IN ('A', 'b')                   | lower(u) IN ('a', 'b')
-mysql     | i + 1                             | i::BIGINT + 1
-mysql     | CAST(n AS DATETIME)               | date_trunc('second', n + INTERVAL '500000 microseconds')
-mysql     | CAST(b AS CHAR)                   | CASE WHEN b THEN '1' WHEN NOT b THEN '0' END
-mysql     | sqrt(x)                           | CASE WHEN x >= 0 AND NOT isnan(x) THEN sqrt(x) END
-tsql      | s = 'ABC'                         | lower(s) = 'abc'
-tsql      | s + 'x'                           | s \|\| 'x'
-sqlite    | s LIKE 'AB%'                      | s ILIKE 'AB%'
-clickhouse | ln(x)                            | CASE WHEN x = 0 THEN '-inf'::DOUBLE WHEN x < 0 THEN 'nan'::DOUBLE ELSE ln(x) END
-clickhouse | i + 1                            | i::BIGINT + 1
-hive      | i + 1                             | CASE WHEN i = 2147483647 THEN -2147483648 ELSE i + 1 END
-redshift  | date_trunc('day', d)              | CAST(d AS TIMESTAMP)
-oracle    | replace(s, 'a', '')               | nullif(replace(s, 'a', ''), '')
-"""
-
-
-def documented():
-    for line in DOCUMENTED.strip().splitlines():
-        yield tuple(
-            part.replace("\\|", "|").strip() for part in line.replace(" | ", "\0").split("\0")
-        )
 
 
 @pytest.mark.parametrize(("dialect", "expression", "meaning"), list(documented()))

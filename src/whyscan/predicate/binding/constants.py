@@ -21,7 +21,9 @@ def constant(node: exp.Expr, scope: Scope) -> Literal:
     """The literal of a leaf of the syntax tree."""
     match node:
         case exp.Literal(is_string=True) | exp.RawString() | exp.National():
-            return text_literal(str(node.this))
+            literal = text_literal(str(node.this))
+            is_null = literal.value == "" and scope.dialect.empty_text_is_null
+            return Literal(None, STRING) if is_null else literal
         case exp.Literal():
             return number(str(node.this), Operand(Literal(None, NULL), node), scope)
         case exp.Boolean():

@@ -34,7 +34,7 @@ from whyscan.predicate.binding.comparisons import (
 )
 from whyscan.predicate.binding.conditionals import NULL_OPERAND, case, if_else
 from whyscan.predicate.binding.never_boolean import refuse_other_values
-from whyscan.predicate.binding.opaque import column, member, opaque
+from whyscan.predicate.binding.opaque import column_value, member, opaque
 from whyscan.predicate.binding.scope import Operand, Scope, Uninterpreted, span_of
 from whyscan.predicate.binding.written_types import fraction_digits, type_named
 from whyscan.predicate.syntax.dialects import DialectFamily
@@ -351,7 +351,7 @@ def _dotted(node: exp.Expr, scope: Scope) -> Expression:
     """A column with a dotted name, or a function of a catalog: `ice.system.days(ts)`."""
     if isinstance(node.expression, exp.Anonymous):
         return system_functions.bind(node, scope, _binder(scope))
-    return column(node, scope)
+    return column_value(node, scope)
 
 
 def _window(node: exp.Expr, scope: Scope) -> Expression:
@@ -443,9 +443,9 @@ _CONDITIONS: dict[type[exp.Expr], Callable[[exp.Expr, Scope], Expression]] = {
     exp.SimilarTo: _similar,
 }
 _VALUES: dict[type[exp.Expr], Callable[[exp.Expr, Scope], Expression]] = {
-    exp.Column: column,
+    exp.Column: column_value,
     exp.Dot: _dotted,
-    exp.Bracket: column,
+    exp.Bracket: column_value,
     exp.JSONExtract: member,
     **dict.fromkeys(
         (

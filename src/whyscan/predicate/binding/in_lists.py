@@ -55,7 +55,8 @@ def _of_one_kind(kind: Type, items: Sequence[ListLiteral], scope: Scope) -> Sequ
     token_kinds = {(item.kind, item.prefix) for item in items}
     if kind == FLOAT and scope.dialect.narrow_floats:
         return None
-    if kind == STRING and scope.dialect.text_ignores_case:
+    dialect = scope.dialect
+    if kind == STRING and (dialect.text_ignores_case or dialect.empty_text_is_null):
         return None
     match kind:
         case StringType() if token_kinds == {(TokenType.STRING, None)}:

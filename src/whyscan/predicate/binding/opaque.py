@@ -12,11 +12,13 @@ from whyscan.predicate.binding import names, time_calls
 from whyscan.predicate.binding.scope import Scope, Uninterpreted
 from whyscan.predicate.syntax.dialects import DialectFamily
 from whyscan.predicate.syntax.parse import sql_of
-from whyscan.tree.nodes import Column, Opaque
-from whyscan.tree.types import StringType, StructType
+from whyscan.tree.nodes import Call, Column, Literal, Opaque
+from whyscan.tree.types import STRING, StringType, StructType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from whyscan.tree.nodes import Expression
 
 
 def opaque(node: exp.Expr, reason: str, scope: Scope) -> Opaque:
@@ -38,6 +40,14 @@ def column(node: exp.Expr, scope: Scope) -> Column:
         raise
     if resolved.path[-1] in {"file_block_start", "file_block_length"} and len(resolved.path) > 1:
         raise Uninterpreted("where in its file a split begins")
+    return resolved
+
+
+def column_value(node: exp.Expr, scope: Scope) -> Expression:
+    """The value of a column; `nullif(s, '')` where an empty text is NULL."""
+    resolved = column(node, scope)
+    if scope.dialect.empty_text_is_null and isinstance(resolved.type, StringType):
+        return Call("nullif", (resolved, Literal("", STRING)), STRING)
     return resolved
 
 

@@ -53,6 +53,7 @@ class Dialect(Struct, frozen=True):
     - `bare_units`: in `dateadd(day, 1, d)` the word `day` is a unit of time and not a column.
     - `timestamp_digits`: the fraction digits of the type TIMESTAMP; a cast rounds to them.
     - `text_ignores_case`: 'a' may equal 'A', and LIKE may ignore case.
+    - `empty_text_is_null`: '' is NULL, in a literal and in a column.
     - `nan_order`: how NaN compares. The documentation of Spark, DuckDB, Snowflake, Postgres,
       Redshift and Oracle says that it is the greatest value; in Trino (trinodb/trino#21922) and
       BigQuery it is unordered. Presto has a setting, and of other dialects we do not know.
@@ -73,6 +74,7 @@ class Dialect(Struct, frozen=True):
     bare_units: bool = False
     timestamp_digits: int = 0
     text_ignores_case: bool = False
+    empty_text_is_null: bool = False
     nan_order: NanOrder = NanOrder.GREATEST
 
     @property
@@ -145,6 +147,7 @@ _SNOWFLAKE = Dialect(
 )
 _OTHER = Dialect(DialectFamily.OTHER, nan_order=NanOrder.EITHER)
 _NAN_IS_GREATEST = Dialect(DialectFamily.OTHER)
+_ORACLE = Dialect(DialectFamily.OTHER, empty_text_is_null=True)
 _CASELESS = Dialect(DialectFamily.OTHER, text_ignores_case=True, nan_order=NanOrder.EITHER)
 
 _DIALECTS = {
@@ -157,7 +160,8 @@ _DIALECTS = {
     "postgres": _POSTGRES,
     "bigquery": _BIGQUERY,
     "snowflake": _SNOWFLAKE,
-    **dict.fromkeys(("materialize", "oracle", "redshift", "risingwave"), _NAN_IS_GREATEST),
+    "oracle": _ORACLE,
+    **dict.fromkeys(("materialize", "redshift", "risingwave"), _NAN_IS_GREATEST),
     **dict.fromkeys(("mysql", "singlestore", "sqlite", "teradata", "tsql", "fabric"), _CASELESS),
 }
 
