@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from whyscan.planning.plan.file_scans import FileScan
     from whyscan.planning.plan.scan_plan import ScanPlan, ScanPlanSummary
     from whyscan.plans import Plan
+    from whyscan.reports.description import Description
     from whyscan.reports.diff import Difference
     from whyscan.reports.findings import Finding
     from whyscan.reports.gates import Assertion, Gates, StatementGates
@@ -59,6 +60,7 @@ __all__ = [
     "Advice",
     "Assertion",
     "CorruptFile",
+    "Description",
     "Difference",
     "EvaluationProblem",
     "Field",
@@ -100,6 +102,7 @@ __all__ = [
 _MODULES = {
     "Advice": "whyscan.layouts.advice",
     "Assertion": "whyscan.reports.gates",
+    "Description": "whyscan.reports.description",
     "Difference": "whyscan.reports.diff",
     "Field": "whyscan.tree.types",
     "FileScan": "whyscan.planning.plan.file_scans",

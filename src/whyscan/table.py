@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from whyscan.engines.dataset import TableDataset
     from whyscan.layouts.layout import Layout
     from whyscan.plans import Plan
+    from whyscan.reports.description import Description
     from whyscan.reports.diff import Difference
     from whyscan.reports.pushdown_tree import PushdownNode
     from whyscan.reports.report import Report
@@ -279,6 +280,17 @@ class Table:
         from whyscan.reports.stats import profile
 
         return masked(profile(self.snapshot, _selected(select, columns), full=full))
+
+    def describe(self, *, versions: int = 10, full: bool = False) -> Description:
+        """Describe the table: schema, partitions, settings, versions, sizes, statistics.
+
+        `versions` is how many of the newest versions are described. `full` opens the footers of any
+        number of files.
+        """
+        from whyscan.reports.description import describe
+        from whyscan.reports.masked_records import masked
+
+        return masked(describe(self.snapshot, versions=versions, full=full))
 
     def diff(
         self,

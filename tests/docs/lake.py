@@ -127,7 +127,12 @@ def _orders(folder: Path) -> None:
     """Partitioned by day since last week; older files are not."""
     field = {"source-id": 1, "field-id": 1000, "name": "day", "transform": "day"}
     specs = [{"spec-id": 0, "fields": []}, {"spec-id": 1, "fields": [field]}]
-    table = IcebergTable(folder, {"ts": "timestamp"}, specs=specs, more={"default-spec-id": 1})
+    more = {
+        "default-spec-id": 1,
+        "properties": {"write.target-file-size-bytes": "134217728", "owner": "sales"},
+        "refs": {"main": {"snapshot-id": 1, "type": "branch"}},
+    }
+    table = IcebergTable(folder, {"ts": "timestamp"}, specs=specs, more=more)
     first = 20_000  # 2024-10-04
     old = [(first + n) * DAY for n in (0, 3)]
     table.manifest(
@@ -148,7 +153,8 @@ def _orders(folder: Path) -> None:
         ],
         spec=1,
     )
-    table.commit()
+    counts = {"operation": "append", "added-data-files": "6", "total-data-files": "6"}
+    table.commit(**{"timestamp-ms": 1_728_900_000_000, "summary": counts})
 
 
 def _sensors(folder: Path) -> None:

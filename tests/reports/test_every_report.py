@@ -11,6 +11,7 @@ from support.markup import NAMES, SEEN, Elements
 from support.memory_table import DataFile, MemoryTable, RowGroup
 from support.reports import explain
 from whyscan.errors import TableError
+from whyscan.reports.description import describe
 from whyscan.reports.diff import compare
 from whyscan.reports.stats import profile
 from whyscan.reports.text_layout import Page, columns
@@ -44,6 +45,10 @@ def stats(name):
     return profile(table(name), full=False)
 
 
+def description(name):
+    return describe(table(name))
+
+
 def inventory(name):
     row = TableRow(
         name, name, "delta", "1", "m", "files", 1, 0, 3, 6, 2, 10, 5, datetime.now(UTC), ""
@@ -71,6 +76,7 @@ REPORTS = {
     "explain": explained,
     "diff": difference,
     "stats": stats,
+    "describe": description,
     "inventory": inventory,
     "verify": verification,
 }

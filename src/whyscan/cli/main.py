@@ -20,6 +20,7 @@ COMMANDS = (
     "explain",
     "scan",
     "stats",
+    "describe",
     "diff",
     "inventory",
     "audit",

@@ -4,6 +4,7 @@ __all__ = [
     "baseline",
     "conjuncts",
     "coverage",
+    "description",
     "diff",
     "document",
     "file_bounds",

@@ -302,7 +302,7 @@ def report_on(planned: PlannedSnapshot, tally: Tally, common: CommonFacts) -> Re
     facts = _facts(planned, tally, common)
     outcome, workings = tally.outcome, tally.workings
     return Report(
-        table=_subject(planned.snapshot),
+        table=subject_of(planned.snapshot),
         question=_question(planned.predicate, assume_no_nan=planned.options.assume_no_nan),
         confidence=least(*(level.confidence for level in facts.levels)),
         levels=facts.levels,
@@ -375,7 +375,8 @@ def _unchecked(planned: PlannedSnapshot, tally: Tally) -> tuple[Unchecked, ...]:
     return () if closed is None else (Unchecked("row_groups", closed),)
 
 
-def _subject(snapshot: Snapshot) -> Subject:
+def subject_of(snapshot: Snapshot) -> Subject:
+    """Return the table of a snapshot."""
     partitioned_by = tuple(".".join(path) for path in snapshot.partition_sources)
     specs = snapshot.numbered_specs
     return Subject(snapshot.uri, snapshot.format, snapshot.version, partitioned_by, specs)

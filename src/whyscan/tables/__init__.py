@@ -16,6 +16,7 @@ __all__ = [
     "column_finder",
     "duckdb_engine",
     "file_columns",
+    "history",
     "iceberg",
     "identity",
     "inventory",

@@ -2,4 +2,4 @@
 
 from whyscan.reports.stats.profile import TableStats, profile
 
-__all__ = ["TableStats", "distribution", "histogram", "profile"]
+__all__ = ["TableStats", "columns", "profile"]

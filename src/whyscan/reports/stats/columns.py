@@ -106,7 +106,7 @@ def column_stats(read: ReadTable, column: Column) -> ColumnStats:
     partitioned = column.path in read.snapshot.partition_sources
     interval, parents = _interval(read, column, partitioned=partitioned)
     lower, upper = _ends(read, interval, partitioned=partitioned)
-    bounded = pc.and_(lower.is_valid(), upper.is_valid())
+    bounded = _has_both(lower, upper)
     overlaps = overlap(lower, upper)
     recording = read.snapshot.recording(column)
     return ColumnStats(
@@ -126,6 +126,17 @@ def column_stats(read: ReadTable, column: Column) -> ColumnStats:
         nulls_uncounted=_files(both(interval.null, opposite(interval.counted)), parents, read),
         nan=_files(interval.nan, parents, read),
     )
+
+
+def files_with_bounds(read: ReadTable, column: Column) -> int:
+    """Count the files that have both bounds of a column."""
+    partitioned = column.path in read.snapshot.partition_sources
+    interval, _ = _interval(read, column, partitioned=partitioned)
+    return int(_has_both(*_ends(read, interval, partitioned=partitioned)).true_count)
+
+
+def _has_both(lower: pa.Array, upper: pa.Array) -> pa.BooleanArray:
+    return pc.and_(lower.is_valid(), upper.is_valid())
 
 
 def _interval(

@@ -87,7 +87,7 @@ def profile(snapshot: Snapshot, names: Sequence[str] | None = None, *, full: boo
             hint="name the columns to measure",
         )
     files = snapshot.files(columns, zone("UTC"))
-    groups, unopened = _open_row_groups(snapshot, files, columns, full=full)
+    groups, unopened = open_row_groups(snapshot, files, columns, full=full)
     unchecked = (*unopened, *_unreadable(files, groups))
     read = ReadTable(snapshot, files, groups)
     above = snapshot.manifests()
@@ -101,8 +101,8 @@ def profile(snapshot: Snapshot, names: Sequence[str] | None = None, *, full: boo
             tuple(".".join(path) for path in snapshot.partition_sources),
         ),
         files=files.count,
-        bytes=_total(files.bytes),
-        rows=_total(_rows(read)),
+        bytes=total_of(files.bytes),
+        rows=total_of(rows_of(read)),
         columns=tuple(measured),
         file_sizes=of_array(files.bytes),
         row_group_sizes=None if groups is None else of_array(groups.bytes),
@@ -129,7 +129,7 @@ def _unreadable(files: Files, groups: RowGroups | None) -> Iterator[Unchecked]:
             yield Unchecked(level, f"{counted(count, 'statistic')} cannot be read")
 
 
-def _open_row_groups(
+def open_row_groups(
     snapshot: Snapshot, files: Files, columns: Sequence[Column], *, full: bool
 ) -> tuple[RowGroups | None, tuple[Unchecked, ...]]:
     """Return the row groups of all files, if files are few or only footers have statistics."""
@@ -144,14 +144,16 @@ def _pruning_order(column: ColumnStats) -> tuple[float, str]:
     return (-1.0 if column.skipped is None else -1.0 - column.skipped, column.column)
 
 
-def _rows(read: ReadTable) -> pa.Array:
+def rows_of(read: ReadTable) -> pa.Array:
+    """Return the rows of each file, or of each row group if only footers count them."""
     groups: RowGroups | None = read.by_footers
     if groups is None or groups.containers.rows is None:
         return read.files.rows
     return groups.containers.rows
 
 
-def _total(values: pa.Array) -> int | None:
+def total_of(values: pa.Array) -> int | None:
+    """Return the sum, None if a value is unknown."""
     return None if values.null_count else int(values.to_numpy(zero_copy_only=False).sum())
 
 

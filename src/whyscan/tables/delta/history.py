@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from whyscan.errors import TableError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from whyscan.tables.delta.actions import ActionReader
-    from whyscan.tables.delta.log import DeltaLog
+    from whyscan.tables.delta.log import Commit, DeltaLog
 
 _MILLISECOND = 1_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -26,7 +26,7 @@ def version_at(log: DeltaLog, recorded_times: Mapping[int, int], moment: int) ->
     unrecorded = log.commits.keys() - recorded_times.keys()
     newest_unrecorded = max(unrecorded, default=-1)
     recorded = {v: time for v, time in recorded_times.items() if v > newest_unrecorded}
-    of_files = _increasing(log, sorted(log.commits.keys() - recorded.keys()))
+    of_files = file_times(log, sorted(log.commits.keys() - recorded.keys()))
     for times in (recorded, of_files):
         versions = [version for version in sorted(times) if times[version] <= moment]
         if versions:
@@ -40,9 +40,9 @@ def version_at(log: DeltaLog, recorded_times: Mapping[int, int], moment: int) ->
     )
 
 
-def recorded_times(reader: ActionReader, log: DeltaLog) -> dict[int, int]:
+def recorded_times(reader: ActionReader, of: Iterable[Commit]) -> dict[int, int]:
     """The time that each commit records (µs) by version; without commits that record none."""
-    commits = reader.commits(tuple(commit.file for commit in log.commits.values()))
+    commits = reader.commits(tuple(commit.file for commit in of))
     actions = reader.rows(
         commits,
         f"{commits.version} AS version, CAST(commitInfo ->> 'inCommitTimestamp' AS BIGINT) AS time",
@@ -51,7 +51,7 @@ def recorded_times(reader: ActionReader, log: DeltaLog) -> dict[int, int]:
     return {r["version"]: r["time"] * _MILLISECOND for r in actions if r["time"] is not None}
 
 
-def _increasing(log: DeltaLog, versions: Sequence[int]) -> dict[int, int]:
+def file_times(log: DeltaLog, versions: Sequence[int]) -> dict[int, int]:
     """The times of the commits' files, strictly increasing: copied files may be out of order."""
     times: dict[int, int] = {}
     latest: int | None = None

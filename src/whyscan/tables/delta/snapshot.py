@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from whyscan.tables.file_columns import FileReading
+    from whyscan.tables.history import History
     from whyscan.tables.snapshot import Files, Recording, RowGroups, Spec, SpecLine, Traffic
     from whyscan.tables.storage.store import Store
     from whyscan.tree.nodes import Column, Path
@@ -177,6 +178,12 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
 
         return recording(column, self.state)
 
+    def history(self, newest: int) -> History:
+        """The newest commits of the log, and the settings of this version."""
+        from whyscan.tables.delta.versions import history
+
+        return history(self, newest)
+
     def traffic(self) -> Traffic:
         return self.store.meter.traffic()
 
@@ -230,5 +237,5 @@ def _open(store: Store, reader: ActionReader, segment: LogSegment) -> DeltaSnaps
 def _version_at(reader: ActionReader, log: DeltaLog, moment: int) -> int:
     """The version at a time. Commits are read only if the table records commit times in them."""
     newest = read_state(reader, reader.sources(log.segment()))
-    times = recorded_times(reader, log) if newest.protocol.times_commits else {}
+    times = recorded_times(reader, log.commits.values()) if newest.protocol.times_commits else {}
     return version_at(log, times, moment)

@@ -69,10 +69,13 @@ class TableState(Struct, frozen=True):
         """Remarks about the table for the report. They do not change a plan."""
         unknown = self.protocol.unknown_writer_features()
         notes = [f"unknown writer features: {', '.join(unknown)}"] if unknown else []
-        if self.clustered_by:
-            columns = ", ".join(".".join(path) for path in self.clustered_by)
-            notes.append(f"clustered by {columns}")
-        return tuple(notes)
+        clustering = self.clustering()
+        return tuple(notes if clustering is None else [*notes, clustering])
+
+    def clustering(self) -> str | None:
+        """`clustered by` the columns of liquid clustering; None without it."""
+        columns = ", ".join(".".join(path) for path in self.clustered_by)
+        return f"clustered by {columns}" if columns else None
 
 
 class _Actions(Struct, frozen=True):

@@ -56,7 +56,7 @@ class SnapshotRecord(Struct, frozen=True):
     """One snapshot. Version 1 tables may name manifests instead of a manifest list.
 
     `encrypted`: the manifest list is encrypted. `files` is the number of data files in the
-    snapshot's summary, None without one.
+    snapshot's summary, None without one. `summary` is as its writer wrote it.
     """
 
     id: int
@@ -67,6 +67,7 @@ class SnapshotRecord(Struct, frozen=True):
     schema_id: int | None
     encrypted: bool
     files: int | None = None
+    summary: Mapping[str, Any] = {}
 
 
 class Reference(Struct, frozen=True):
@@ -77,7 +78,10 @@ class Reference(Struct, frozen=True):
 
 
 class TableMetadata(Struct, frozen=True, dict=True):
-    """The content of the metadata file at `path`. A schema is parsed on first use."""
+    """The content of the metadata file at `path`. A schema is parsed on first use.
+
+    `sort_order` is the JSON of the order in which writers are told to sort, None without one.
+    """
 
     path: str
     format_version: int
@@ -92,6 +96,7 @@ class TableMetadata(Struct, frozen=True, dict=True):
     refs: Mapping[str, Reference]
     history: tuple[tuple[int, int], ...]
     properties: Mapping[str, str]
+    sort_order: Any = None
 
     def schema(self, number: int | None) -> TableSchema:
         """The schema with that number; the current schema for None or an unknown number."""
@@ -179,7 +184,15 @@ def _metadata(path: str, document: dict[str, Any], version: int) -> TableMetadat
             for entry in document.get("snapshot-log") or ()
         ),
         properties={str(k): str(v) for k, v in (document.get("properties") or {}).items()},
+        sort_order=_sort_order(document),
     )
+
+
+def _sort_order(document: dict[str, Any]) -> Any:
+    """The JSON of the default sort order; it changes no plan, so that nothing is checked."""
+    number, orders = document.get("default-sort-order-id"), document.get("sort-orders")
+    listed = orders if isinstance(orders, list) else ()
+    return next((o for o in listed if isinstance(o, dict) and o.get("order-id") == number), None)
 
 
 def _number(value: Any) -> int:
@@ -228,7 +241,7 @@ def _transform(field: dict[str, Any]) -> Transform:
 
 
 def _snapshot(document: dict[str, Any]) -> SnapshotRecord:
-    manifest_list = document.get("manifest-list")
+    manifest_list, summary = document.get("manifest-list"), document.get("summary")
     return SnapshotRecord(
         id=_number(document["snapshot-id"]),
         parent=document.get("parent-snapshot-id"),
@@ -237,12 +250,14 @@ def _snapshot(document: dict[str, Any]) -> SnapshotRecord:
         manifests=tuple(_text(path) for path in document.get("manifests") or ()),
         schema_id=document.get("schema-id"),
         encrypted=document.get("key-id") is not None,
-        files=_total(document.get("summary")),
+        files=summary_count(summary, "total-data-files"),
+        summary=summary if isinstance(summary, dict) else {},
     )
 
 
-def _total(summary: Any) -> int | None:
-    text = summary.get("total-data-files") if isinstance(summary, dict) else None
+def summary_count(summary: Any, name: str) -> int | None:
+    """A count of a snapshot's summary; None if it is missing or no number."""
+    text = summary.get(name) if isinstance(summary, dict) else None
     return int(text) if isinstance(text, str) and _COUNT.fullmatch(text) else None
 
 

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from whyscan.tables.history import History
     from whyscan.tables.iceberg.entries import Entries
     from whyscan.tables.iceberg.history import ChosenSnapshot
     from whyscan.tables.iceberg.metadata import SnapshotRecord, Spec, TableMetadata
@@ -342,6 +343,12 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
         from whyscan.tables.iceberg.metrics_modes import numbered
 
         return numbered(self._leaves.values())
+
+    def history(self, newest: int) -> History:
+        """The newest snapshots with the branches, tags and settings of the table."""
+        from whyscan.tables.iceberg.versions import history
+
+        return history(self, newest)
 
     def traffic(self) -> Traffic:
         return self.store.meter.traffic()
