@@ -98,7 +98,7 @@ MISTAKES = {
             2,
             (
                 "Invalid value for '[DOCUMENT]': 'reprot' is not one of 'report', 'statement', "
-                "'diff', 'stats', 'inventory', 'audit', 'verify'."
+                "'diff', 'stats', 'inventory', 'audit', 'verify', 'advise', 'doctor'."
             ),
             "whyscan schema --help shows what there is",
         ),

@@ -29,6 +29,7 @@ INTERPRETED = {
 def start(folder: Path, more: Mapping[str, str] | None = None) -> SparkSession:
     """A quiet local session whose every file is in `folder`; `more` are settings besides."""
     ENDING.wait()  # a command that ran in this process may still end its own
+    _end_java_without_formats()
     settings = {
         "spark.sql.shuffle.partitions": "2",
         "spark.databricks.delta.snapshotPartitions": "2",
@@ -43,6 +44,18 @@ def start(folder: Path, more: Mapping[str, str] | None = None) -> SparkSession:
     return session("local[2]", formats=True, settings=settings | dict(more or {}))
 
 
+def _end_java_without_formats() -> None:
+    """End the Java of a command that ran in this process: it has no jars of Delta and Iceberg."""
+    from pyspark import SparkContext
+
+    gateway = SparkContext._gateway
+    if gateway is not None and not SparkContext._jvm.System.getProperty("spark.jars"):
+        gateway.shutdown()
+        gateway.proc.stdin.close()  # at which Java ends
+        gateway.proc.wait()
+        SparkContext._gateway = SparkContext._jvm = None
+
+
 @contextmanager
 def settings(spark: SparkSession, changed: Mapping[str, str]) -> Iterator[SparkSession]:
     """The session with other settings for a while."""
@@ -54,3 +67,8 @@ def settings(spark: SparkSession, changed: Mapping[str, str]) -> Iterator[SparkS
     finally:
         for key, value in before.items():
             spark.conf.set(key, value) if value is not None else spark.conf.unset(key)
+
+
+def persisted(spark: SparkSession) -> set[int]:
+    """The RDDs that executors keep. Delta keeps the states of its tables, too."""
+    return set(spark.sparkContext._jsc.getPersistentRDDs())

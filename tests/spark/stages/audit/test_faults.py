@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 import whyscan
 from spark.stages.audit.lake import write_delta, write_hive
+from support.spark_sessions import persisted
 from tables.iceberg.by_hand import Lake
 from whyscan.spark import audit
 from whyscan.spark.pinned_tables import Pinned, pin
@@ -67,13 +68,14 @@ def test_a_worker_that_is_killed_in_a_round_of_slices_costs_nothing(spark, tmp_p
 
     assert (tmp_path / "died").exists()
     report = whyscan.explain_sql(sql, {"t": str(tmp_path / "t")})
-    assert audited.queries[0].tables[0].levels == report.scans[0].report.levels
+    assert audited.queries[0].tables[0].scan.report.levels == report.scans[0].report.levels
 
 
 def test_ctrl_c_in_a_round_leaves_nothing_in_the_executors(spark, tmp_path):
     write_hive(tmp_path / "t", 2)
     table = pin(NamedTable("t", str(tmp_path / "t")), files_each=3)
     workload = Workload((Query("SELECT * FROM t WHERE id < 5", "spark"),))
+    before = persisted(spark)
 
     def interrupt(text):
         if text.startswith("round 3"):
@@ -82,7 +84,7 @@ def test_ctrl_c_in_a_round_leaves_nothing_in_the_executors(spark, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         explain_workload(spark, workload, [table], progress=interrupt)
 
-    assert spark.sparkContext._jsc.getPersistentRDDs().isEmpty()
+    assert persisted(spark) <= before
 
 
 def test_a_worker_that_is_killed_while_logs_are_read_costs_nothing(spark, tmp_path, monkeypatch):
@@ -110,7 +112,7 @@ def test_a_slice_that_cannot_be_read_is_the_error_of_its_table(spark, tmp_path):
 
     audited, _ = explain_workload(spark, Workload(queries), [table, whole])
 
-    lines = {one.tables[0].name: one for one in audited.queries}
+    lines = {one.table_names[0]: one for one in audited.queries}
     assert file.name in lines["t"].error
     assert "\n" not in lines["t"].error
     assert lines["whole"].error is None
@@ -155,7 +157,7 @@ def test_bad_tables_among_two_hundred_are_named_and_the_others_have_their_answer
 
     audited, _ = explain_workload(spark, Workload(tuple(queries)), tables)
 
-    errors = {one.tables[0].name: one.error for one in audited.queries if one.error is not None}
+    errors = {one.table_names[0]: one.error for one in audited.queries if one.error is not None}
     assert errors.keys() == {"t7", "t8", "expired"}
     assert "permission denied (check the credentials" in errors["expired"]
     assert not any("\n" in error for error in errors.values())

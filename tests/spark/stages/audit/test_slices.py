@@ -18,6 +18,7 @@ from statements.generated.changes import Changes
 from statements.generated.queries import Queries
 from statements.generated.worlds import TABLES as TABLES_OF_A_WORLD
 from statements.generated.worlds import make
+from support.spark_sessions import persisted
 from whyscan.spark.jobs import evenly_hashed
 from whyscan.spark.pinned_tables import Pinned, Tables, pin, pin_all, pin_inventory
 from whyscan.spark.stages.audit.executor import NumberedQuery, query_outcome
@@ -214,7 +215,7 @@ def test_numbers_that_are_evenly_hashed_come_to_different_tasks(spark):
 @pytest.mark.spark
 def test_executors_answer_for_their_slices_in_rounds_that_the_ui_names(spark, lake, expected):
     tables = pin_all([NamedTable(n, str(lake / n)) for n in NAMES], files_each=1)
-    before = jobs_of(spark)
+    before, persisted_before = jobs_of(spark), persisted(spark)
 
     audit, _ = explain_workload(spark, WORKLOAD, tables, OPTIONS)
 
@@ -224,7 +225,7 @@ def test_executors_answer_for_their_slices_in_rounds_that_the_ui_names(spark, la
     # Spark forgets old jobs: the last ones are there.
     assert any(re.fullmatch(rf"round \d+: 1 query on {slices} slices", text) for text in described)
     assert spark.sparkContext.getLocalProperty("spark.job.description") is None
-    assert spark.sparkContext._jsc.getPersistentRDDs().isEmpty()
+    assert persisted(spark) <= persisted_before
 
 
 @pytest.mark.spark

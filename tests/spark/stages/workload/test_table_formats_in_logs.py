@@ -78,7 +78,9 @@ def test_a_table_that_is_known_gives_the_numbers_of_an_iceberg_scan_their_types(
     assert [query.notes for query in scans if query.notes] == []
     for query in scans:
         (table,) = query.tables
-        assert table.summary.files_kept == table.actual.files / table.actual.runs, query.sql
+        assert table.scan.report.summary.files_kept == table.actual.files / table.actual.runs, (
+            query.sql
+        )
 
 
 def test_a_table_that_is_not_known_leaves_its_numbers_out_and_says_so(lake):
