@@ -130,6 +130,38 @@ def test_f_a_year_beyond_9999_has_a_plus(lake, bounds, kind, text, hit, miss):
         assert lake.kept(miss.replace("x", column)) == []
 
 
+FAR_YEARS = ("+12345-07-15", "-0044-03-15", "0000-03-15", "2024-01-01")
+
+
+@pytest.mark.parametrize(
+    ("dialect", "predicate", "day"),
+    [
+        ("spark", "CAST(p AS STRING) = '+12345-07-15'", "+12345-07-15"),
+        ("spark", "CAST(p AS STRING) = '-0044-03-15'", "-0044-03-15"),
+        ("spark", "CAST(p AS STRING) LIKE '+%'", "+12345-07-15"),
+        ("spark", "concat(date_add(p, 1), 'x') = '-0044-03-16x'", "-0044-03-15"),
+        ("spark", "length(p) = 12", "+12345-07-15"),
+        ("duckdb", "CAST(p AS VARCHAR) = '0045-03-15 (BC)'", "-0044-03-15"),
+        ("duckdb", "CAST(p AS VARCHAR) = '0001-03-15 (BC)'", "0000-03-15"),
+        ("postgres", "CAST(p AS VARCHAR) = '0045-03-15 BC'", "-0044-03-15"),
+        ("trino", "CAST(p AS VARCHAR) = '-0044-03-15'", "-0044-03-15"),
+        ("trino", "CAST(p AS VARCHAR) = '12345-07-15'", "+12345-07-15"),
+    ],
+)
+@pytest.mark.parametrize("place", ["partition", "bounds"])
+def test_f_the_text_of_a_year_of_other_than_four_digits_depends_on_the_engine(
+    lake, bounds, dialect, predicate, day, place
+):
+    lake.create({"x": "date", "p": "date"}, ("p",))
+    lake.commit(*(lake.add(f"d{d[:5]}", bounds("x", d, d), partition={"p": d}) for d in FAR_YEARS))
+
+    column = {"partition": "p", "bounds": "x"}[place]
+    kept = lake.kept(predicate.replace("(p", f"({column}"), dialect=dialect)
+
+    assert f"d{day[:5]}" in kept
+    assert "d2024-" not in kept
+
+
 @pytest.mark.parametrize("kind", [TS, "timestamp_ntz"])
 def test_f_nothing_is_behind_the_last_microsecond(lake, bounds, kind):
     last = "+294247-01-10T04:00:54.775"

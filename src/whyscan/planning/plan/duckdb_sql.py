@@ -6,6 +6,7 @@ text is sent to DuckDB (see `where_it_means_the_same`).
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from threading import Timer
@@ -14,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from whyscan.pruning.functions import FUNCTIONS
-from whyscan.pruning.mask import Mask, all_of, tally, unknown_as
+from whyscan.pruning.mask import Mask, all_of, both, tally, unknown_as
 from whyscan.tables import duckdb_engine
 from whyscan.tables.duckdb_engine import Purpose
 from whyscan.tree import arrow
@@ -184,7 +185,13 @@ def _cast(cast: Cast, names: Names) -> str:
     )
     if not agree:
         raise NotTheSame
-    return f"CAST({_sql(cast.operand, names)} AS {_type_name(target)})"
+    operand = _sql(cast.operand, names)
+    written = f"CAST({operand} AS {_type_name(target)})"
+    if isinstance(source, DateType):
+        # Text of other years differs between engines. The error leaves it to the interpreter.
+        outside = f"{operand} NOT BETWEEN {_FIRST_DAY} AND {_LAST_DAY}"
+        return f"(CASE WHEN {outside} THEN error('another year') ELSE {written} END)"
+    return written
 
 
 def _call(call: Call, names: Names) -> str:
@@ -198,6 +205,7 @@ def _call(call: Call, names: Names) -> str:
     return sql
 
 
+_FIRST_DAY, _LAST_DAY = "DATE '0001-01-01'", "DATE '9999-12-31'"
 _PRINTABLE = "^[ -~]*$"
 SECONDS = 10.0
 """How long DuckDB may take for one conjunct, before the interpreter's own answer is used."""
@@ -233,7 +241,25 @@ def writes_the_same(expression: Expression) -> bool:
 
 def where_it_means_the_same(expression: Expression, values: Sequence[pa.Array]) -> Mask:
     """One boolean per row: DuckDB means the same as Spark on the row's values."""
-    return True if takes_any_text(expression) else all_of(map(_is_printable, values))
+    printable = True if takes_any_text(expression) else all_of(map(_is_printable, values))
+    if not any(_is_text_of_date(node) for node in walk(expression)):
+        return printable
+    return both(printable, all_of(map(_has_four_digits, values)))
+
+
+def _is_text_of_date(node: Expression) -> bool:
+    if not isinstance(node, Cast) or not isinstance(node.type, StringType):
+        return False
+    return isinstance(type_of(node.operand), DateType)
+
+
+def _has_four_digits(values: pa.Array) -> Mask:
+    """Dates of the years 0001 to 9999, whose text is the same everywhere; true for other types."""
+    if not pa.types.is_date(values.type):
+        return True
+    first, last = (pa.scalar(dt.date(*day)) for day in ((1, 1, 1), (9999, 12, 31)))
+    inside = pc.and_(pc.greater_equal(values, first), pc.less_equal(values, last))
+    return unknown_as(inside, verdict=True)
 
 
 def _texts(expression: Expression) -> Iterator[str]:

@@ -7,7 +7,7 @@
 | timestamp | timestamp_ntz, and back | through the zone's clock, with its set-backs and gaps |
 | timestamp | integers | whole seconds, rounded down |
 | numbers | timestamp | seconds, truncated to the microsecond |
-| date, timestamp | string | in the order of time in years 0000 to 9999 |
+| date, timestamp | string | in the order of time in years 0001 to 9999 |
 | string | date, timestamp | a single text is parsed; a range of texts may be anything |
 """
 

@@ -2,7 +2,7 @@
 
 The text has the order of time if its fields have a fixed width, coarse fields come before fine
 ones, and the year has four digits. Years before 0000 or after 9999 have a sign, which sorts below
-every digit.
+every digit; in DuckDB and Postgres years before 0001 end in `(BC)` or `BC` and have no sign.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from whyscan.pruning.functions.time.kernels import (
     contained,
     floor_divide,
 )
-from whyscan.pruning.mask import keep, surely
+from whyscan.pruning.mask import both, keep, surely
 from whyscan.tree.types import STRING
 
 if TYPE_CHECKING:
     from whyscan.pruning.interval import Interval
     from whyscan.pruning.mask import Vector
 
-LAST_YEAR = 9999
+FIRST_YEAR, LAST_YEAR = 1, 9999
 
 
 class PatternUnit(IntEnum):
@@ -135,7 +135,7 @@ def written(local: Interval, how: DatePattern) -> Interval:
 
     | pattern | in the order of time |
     |---|---|
-    | `yyyy-MM`, from the year without a gap | in years 0000 to 9999 |
+    | `yyyy-MM`, from the year without a gap | in years 0001 to 9999 |
     | `HH:mm`, from a finer field without a gap | within one unit of the next coarser field |
     | any other | where it is constant: within one unit of its finest field |
     """
@@ -144,8 +144,9 @@ def written(local: Interval, how: DatePattern) -> Interval:
     below, above = (mapped(lambda b: _write(b, how, per_second), b) for b in (lower, upper))
     first = how.fields()[0].level
     if how.is_ordered() and first is PatternUnit.YEAR:
-        # A sign sorts below every digit: late years make the lower bound wrong, early years do not.
-        return strict(STRING, [local], (keep(surely(pc.is_valid, above), below), above))
+        # A sign sorts below every digit, and a year without one above early years.
+        known = both(surely(pc.is_valid, below), surely(pc.is_valid, above))
+        return strict(STRING, [local], (keep(known, below), keep(known, above)))
     unit = (
         PatternUnit(first - 1) if how.is_ordered() else max(field.level for field in how.fields())
     )
@@ -195,7 +196,7 @@ def _digits(ticks: Vector, field: PatternField, per_second: int) -> Vector:
 def _number(units: Vector, field: PatternField, per_second: int) -> Vector:
     match field.level:
         case PatternUnit.YEAR:
-            return contained(units, 0, LAST_YEAR)
+            return contained(units, FIRST_YEAR, LAST_YEAR)
         case PatternUnit.MONTH:
             return pc.add(pc.modulo(units, gregorian.MONTHS_A_YEAR), 1)
         case PatternUnit.DAY:
