@@ -145,8 +145,8 @@ def written(local: Interval, how: DatePattern) -> Interval:
     first = how.fields()[0].level
     if how.is_ordered() and first is PatternUnit.YEAR:
         # A sign sorts below every digit, and a year without one above early years.
-        known = both(surely(pc.is_valid, below), surely(pc.is_valid, above))
-        return strict(STRING, [local], (keep(known, below), keep(known, above)))
+        bounded = both(surely(pc.is_valid, below), surely(pc.is_valid, above))
+        return strict(STRING, [local], (keep(bounded, below), keep(bounded, above)))
     unit = (
         PatternUnit(first - 1) if how.is_ordered() else max(field.level for field in how.fields())
     )
