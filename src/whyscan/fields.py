@@ -53,7 +53,7 @@ def object_of(required: tuple[str, ...] = (), **properties: dict[str, Any]) -> M
     return Meta(extra_json_schema=shape)
 
 
-LevelName: TypeAlias = Annotated[Word, one_of("manifests", "files", "row_groups")]
+LevelName: TypeAlias = Annotated[Word, one_of("manifests", "files", "row_groups", "pages")]
 TableFormat: TypeAlias = Annotated[Word, one_of("delta", "iceberg", "hive", "parquet")]
 Outcome: TypeAlias = Annotated[Word, one_of("pass", "fail")]
 

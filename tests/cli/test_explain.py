@@ -95,7 +95,7 @@ WRONG = {
     "no table": (("-w", "a = 1"), 2, "explain needs a TABLE"),
     "an unknown flag": (("users", "-w", BOTH, "--frob"), 2, "--frob"),
     "an unknown format": (("users", "-w", BOTH, "--format", "xml"), 2, "xml"),
-    "an unknown depth": (("users", "-w", BOTH, "--depth", "pages"), 2, "unknown depth"),
+    "an unknown depth": (("users", "-w", BOTH, "--depth", "rows"), 2, "unknown depth"),
     "an unknown dialect": (("users", "-w", BOTH, "--dialect", "sparc"), 2, "did you mean spark"),
     "an unknown zone": (("users", "-w", BOTH, "--timezone", "Mars/Base"), 2, "Mars/Base"),
     "a percentage above 100": (("users", "-w", BOTH, "--min-pruning", "101"), 2, "101"),

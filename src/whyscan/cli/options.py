@@ -174,7 +174,7 @@ TERMS = options(
         "--depth",
         default="auto",
         show_default=True,
-        metavar="files|row-groups|auto",
+        metavar="files|row-groups|pages|auto",
         shell_complete=suggestions.depths,
         help="Check containers down to this level; auto opens the footers of at most 1,000 files.",
     ),

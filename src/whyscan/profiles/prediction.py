@@ -20,7 +20,6 @@ from whyscan.planning.plan.judgement import UNDECIDED, Evaluation
 from whyscan.planning.plan.partition_values import spread
 from whyscan.planning.plan.planner import total_of
 from whyscan.planning.plan.replan import Metadata
-from whyscan.planning.plan.scan_plan import Depth
 from whyscan.profiles.weakened import Weakened, roles_of, weakened
 
 if TYPE_CHECKING:
@@ -201,7 +200,7 @@ class _EngineReader:
 
     def may_open(self, footers: int) -> bool:
         """Whether that many footers are opened only for engines."""
-        wanted = self.plan.options.full or self.plan.options.depth is Depth.ROW_GROUPS
+        wanted = self.plan.options.full or self.plan.options.depth.opens_footers
         return self.open_more and (wanted or footers <= FOOTERS_AT_MOST)
 
     def in_more_groups(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from operator import or_
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Meta, Struct
@@ -18,6 +19,7 @@ from whyscan.planning.plan.matching_rows import perhaps_matching, surely_matchin
 from whyscan.planning.plan.planner import plus, total, total_of
 from whyscan.planning.why.pushdown import Confidence
 from whyscan.planning.why.reasons import unchecked_parts
+from whyscan.tables.snapshot import ContainersBelow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -140,7 +142,6 @@ def _count(level: LevelEvidence[Any]) -> Level:
     """Count one level. It is exact if partition values give each container `none` or `all`."""
     verdicts, by = level.verdicts, level.by_partition
     settled = bool((~by.kept | by.every).all())
-    size = level.bytes
     return Level(
         level=level.name,
         total=level.listed.count,
@@ -148,12 +149,20 @@ def _count(level: LevelEvidence[Any]) -> Level:
         every=level.container_count(verdicts.every),
         kept_without_nan=level.container_count(verdicts.kept_without_nan),
         confidence=Confidence.EXACT if settled else Confidence.CONSERVATIVE,
-        bytes_total=None if size is None else total(size),
-        bytes_kept=None if size is None else total_of(size, verdicts.kept),
+        bytes_total=_bytes(level, np.ones(level.count, np.bool_)),
+        bytes_kept=_bytes(level, verdicts.kept),
         rows_total=total(level.rows),
         rows_kept=total_of(level.rows, verdicts.kept),
         pruned_by=mechanisms.worded(mechanisms.counted(level)),
     )
+
+
+def _bytes(level: LevelEvidence[Any], flagged: Flags) -> int | None:
+    """The bytes of the flagged containers; those that several of them share are counted once."""
+    pieces = level.listed.pieces if isinstance(level.listed, ContainersBelow) else None
+    if pieces is not None:
+        return pieces.size(flagged)
+    return None if level.bytes is None else total_of(level.bytes, flagged)
 
 
 def add_levels(first: tuple[Level, ...], second: tuple[Level, ...]) -> tuple[Level, ...]:

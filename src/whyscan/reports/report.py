@@ -369,8 +369,10 @@ def _unchecked(planned: PlannedSnapshot, tally: Tally) -> tuple[Unchecked, ...]:
     """Return the levels that were not checked, each with the reason."""
     kept = next(level.kept for level in tally.outcome.levels if level.level == "files")
     if tally.workings.footers:
-        closed_footers = (Unreached(why, files, kept) for why, files in tally.workings.unreached)
-        return tuple(Unchecked("row_groups", str(unreached)) for unreached in closed_footers)
+        return tuple(
+            Unchecked(level, str(Unreached(why, files, kept)))
+            for (level, why), files in tally.workings.unreached
+        )
     closed = left_closed(planned.options.depth, kept)
     return () if closed is None else (Unchecked("row_groups", closed),)
 

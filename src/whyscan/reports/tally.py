@@ -108,7 +108,8 @@ class Workings(Struct, frozen=True):
 
     `listed` counts the files of opened manifests, `wanted` those of them that partition values
     keep, `closed` the files of manifests that were not opened. `footers` is True if footers had to
-    be opened, and `unreached` counts, per reason, the files whose footers could not be opened.
+    be opened, and `unreached` counts, per level and reason, the files whose containers of that
+    level could not be opened.
     `maybe_nan` names the float columns for which possible NaN values alone keep a container.
     `old_bytes` are the bytes of files under an old partition spec. `blind` counts the files without
     statistics whose footers were opened, `blind_kept` those of them that the footers keep.
@@ -129,7 +130,7 @@ class Workings(Struct, frozen=True):
     closed: int
     manifests_opened: int
     footers: bool
-    unreached: tuple[tuple[str, int], ...]
+    unreached: tuple[tuple[tuple[str, str], int], ...]
     maybe_nan: frozenset[str]
     old_bytes: int | None
     blind: int
@@ -154,9 +155,11 @@ class Workings(Struct, frozen=True):
             closed=evidence.closed_files,
             manifests_opened=0 if above is None else int(above.opened.sum()),
             footers=inside is not None,
-            unreached=()
-            if inside is None
-            else tuple((u.why, u.files) for u in inside.listed.unchecked),
+            unreached=tuple(
+                ((level.name, u.why), u.files)
+                for level in evidence.levels_from_files[1:]
+                for u in level.listed.unchecked
+            ),
             maybe_nan=frozenset(_nan_columns(plan)),
             old_bytes=total(evidence.bytes.take(of_integers(why.named(Reason.OLD_SPEC)))),
             blind=blind,

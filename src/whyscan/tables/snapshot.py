@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
+import numpy as np
 import pyarrow as pa
 from msgspec import Struct
 
@@ -18,6 +19,8 @@ from whyscan.tree.nodes import Path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import numpy.typing as npt
 
     from whyscan.pruning.containers import Containers
     from whyscan.tables.file_columns import FileReading
@@ -152,11 +155,38 @@ def _rows_of(containers: Containers) -> pa.Array:
     return pa.nulls(containers.count, pa.int64()) if rows is None else rows
 
 
+class BytePieces(Struct, frozen=True):
+    """The bytes that containers need, if two containers may need the same bytes.
+
+    One value per piece in each array: it is needed for any of the containers from `first` to before
+    `end`, which are in the container `owners` of the level above, and has the bytes of the file
+    from `begin` to before `stop`.
+    """
+
+    owners: npt.NDArray[np.int64]
+    first: npt.NDArray[np.int64]
+    end: npt.NDArray[np.int64]
+    begin: npt.NDArray[np.int64]
+    stop: npt.NDArray[np.int64]
+
+    def needed(self, flagged: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """One flag per piece: a flagged container needs it."""
+        counts = np.concatenate(([0], np.cumsum(flagged)))
+        is_needed: npt.NDArray[np.bool_] = counts[self.end] > counts[self.first]
+        return is_needed
+
+    def size(self, flagged: npt.NDArray[np.bool_]) -> int:
+        """How many bytes the flagged containers need together."""
+        sizes = self.stop - self.begin
+        return int(sizes[self.needed(flagged)].sum())
+
+
 class ContainersBelow(Struct, frozen=True):
     """The containers of a level below row groups.
 
     One value per container: `owners` is the position of its container in the level above, `bytes`
-    its size, None where metadata does not record sizes. `unchecked` says what could not be opened.
+    its size, None where metadata does not record sizes. `pieces` are their bytes where containers
+    share some. `unchecked` says what could not be opened.
     """
 
     name: str
@@ -164,6 +194,7 @@ class ContainersBelow(Struct, frozen=True):
     bytes: pa.Array | None
     containers: Containers
     unchecked: tuple[Unreached, ...] = ()
+    pieces: BytePieces | None = None
 
     @property
     def count(self) -> int:

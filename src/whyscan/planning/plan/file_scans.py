@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 from msgspec import Struct
 
+from whyscan.tables.storage.store import joined_ranges
 from whyscan.tree.lazy import lazy
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
     from whyscan.planning.plan.evidence import Evidence
     from whyscan.tree.nodes import Predicate
+
+
+_RANGES = pa.list_(pa.list_(pa.int64(), 2))
 
 
 class FileScan(Struct, frozen=True):
@@ -121,7 +125,7 @@ def _surviving_groups(evidence: Evidence) -> _Groups:
     groups, kept = level.listed, pa.array(evidence.read(level))
     files = groups.owners.filter(kept).to_pylist()
     ordinals = groups.ordinal.filter(kept).to_pylist()
-    ranges = groups.ranges.filter(kept).to_pylist()
+    ranges = byte_ranges(evidence).filter(kept).to_pylist()
     collected: dict[int, tuple[list[int], list[tuple[int, int]]]] = {
         file: ([], []) for file in groups.opened.to_pylist()
     }
@@ -130,3 +134,26 @@ def _surviving_groups(evidence: Evidence) -> _Groups:
         chosen.append(ordinal)
         bytes_of.extend((start, end) for start, end in chunks)
     return {index: (tuple(o), tuple(r)) for index, (o, r) in collected.items()}
+
+
+def byte_ranges(evidence: Evidence) -> pa.ListArray:
+    """The byte ranges of each row group: of the pages that are read, where pages were looked at."""
+    level = evidence.row_group_level
+    below = evidence.levels[-1]
+    if level is None:
+        return pa.array([], _RANGES)
+    if below is level or below.listed.pieces is None:
+        return level.listed.ranges
+    pieces = below.listed.pieces
+    needed = pieces.needed(below.verdicts.kept)
+    by_group: dict[int, list[tuple[int, int]]] = {}
+    columns = (values[needed].tolist() for values in (pieces.owners, pieces.begin, pieces.stop))
+    for owner, begin, stop in zip(*columns, strict=True):
+        by_group.setdefault(owner, []).append((begin, stop))
+    whole = level.listed.ranges.to_pylist()
+    opened = level.opened.tolist()
+    ranges = [
+        joined_ranges(by_group.get(at, ()), gap=0) if is_opened else chunks
+        for at, (is_opened, chunks) in enumerate(zip(opened, whole, strict=True))
+    ]
+    return pa.array(ranges, _RANGES)

@@ -258,7 +258,8 @@ class _Planner(Struct, frozen=True):
             opened = np.zeros(above.count, np.bool_)
             opened[listed.owners.to_numpy()] = True
             unchecked = tuple((listed.name, str(why)) for why in listed.unchecked)
-            evidence = evidence.with_level(replace(above, opened=opened))
+            above = replace(above, listed=_without_footers(above.listed), opened=opened)
+            evidence = evidence.with_level(above)
             evidence = replace(
                 evidence,
                 levels=(*evidence.levels, below),
@@ -270,7 +271,11 @@ class _Planner(Struct, frozen=True):
         self, files: Files, at: npt.NDArray[np.int64], decided: Decided
     ) -> tuple[RowGroups, Judgement]:
         """The row groups of the files at positions `at`, and their judgement."""
-        groups = self.snapshot.row_groups(files, pa.array(at), self.columns, self._projection())
+        # A snapshot without levels below row groups has no footers to keep.
+        kept = {"keep_footers": True} if self.options.depth is Depth.PAGES else {}
+        groups = self.snapshot.row_groups(
+            files, pa.array(at), self.columns, self._projection(), **kept
+        )
         return groups, self.judge(groups.containers, spread(decided, groups.owners))
 
     def _projection(self) -> tuple[Path, ...] | None:
@@ -292,6 +297,11 @@ def _level_below(
         by_partition=of_parents.at(listed.owners.to_numpy()),
         opened=np.zeros(listed.count, np.bool_),
     )
+
+
+def _without_footers(listed: RowGroups | ContainersBelow) -> RowGroups | ContainersBelow:
+    """The same containers; the footers take memory, and nothing below needs them again."""
+    return replace(listed, footers=None) if isinstance(listed, RowGroups) else listed
 
 
 def left_closed(depth: Depth, survivors: int) -> str | None:

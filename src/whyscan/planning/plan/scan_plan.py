@@ -33,7 +33,13 @@ class Depth(StrEnum):
 
     FILES = "files"
     ROW_GROUPS = "row-groups"
+    PAGES = "pages"
     AUTO = "auto"
+
+    @property
+    def opens_footers(self) -> bool:
+        """The footers of all kept files are opened, however many there are."""
+        return self in {Depth.ROW_GROUPS, Depth.PAGES}
 
 
 class Options(Struct, frozen=True):

@@ -32,7 +32,15 @@ if TYPE_CHECKING:
 
     from whyscan.tables.file_columns import FileReading
     from whyscan.tables.history import History
-    from whyscan.tables.snapshot import Files, Recording, RowGroups, Spec, SpecLine, Traffic
+    from whyscan.tables.snapshot import (
+        ContainersBelow,
+        Files,
+        Recording,
+        RowGroups,
+        Spec,
+        SpecLine,
+        Traffic,
+    )
     from whyscan.tables.storage.store import Store
     from whyscan.tree.nodes import Column, Path
     from whyscan.tree.types import Schema
@@ -163,6 +171,14 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
         )
         data = DataFiles(self.store, files, opened, partial(below, self.store))
         return file_columns.row_groups(data, columns, projection, keep_footers=keep_footers)
+
+    def containers_below(
+        self, above: RowGroups | ContainersBelow, opened: pa.Array, columns: Sequence[Column]
+    ) -> ContainersBelow | None:
+        """The pages of the row groups at `opened`, if their footers were kept."""
+        from whyscan.tables.parquet.pages import pages_below
+
+        return pages_below(self.store, above, opened, columns)
 
     def reading(self, files: Files, at: pa.Array, zone: Zone) -> FileReading:  # noqa: ARG002 - the log's order
         """How the rows of the files at the positions `at` are read."""

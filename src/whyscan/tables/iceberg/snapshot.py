@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from whyscan.tables.iceberg.history import ChosenSnapshot
     from whyscan.tables.iceberg.metadata import SnapshotRecord, Spec, TableMetadata
     from whyscan.tables.iceberg.schemas import IcebergColumn
-    from whyscan.tables.snapshot import Recording
+    from whyscan.tables.snapshot import ContainersBelow, Recording
     from whyscan.tables.snapshot import Spec as PartitionSpec
     from whyscan.tables.storage.store import Store
     from whyscan.tree.nodes import Column, Path
@@ -288,6 +288,14 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
 
         footers = IcebergFooters(self.store, self.opened.places, self._file_columns)
         return footers.row_groups(files, opened, columns, projection, keep_footers=keep_footers)
+
+    def containers_below(
+        self, above: RowGroups | ContainersBelow, opened: pa.Array, columns: Sequence[Column]
+    ) -> ContainersBelow | None:
+        """The pages of the row groups at `opened`, if their footers were kept."""
+        from whyscan.tables.parquet.pages import pages_below
+
+        return pages_below(self.store, above, opened, columns)
 
     @lazy
     def _file_columns(self) -> IcebergFileColumns:

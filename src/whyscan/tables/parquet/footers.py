@@ -28,12 +28,14 @@ NOT_PARQUET = "name the Parquet files by a glob: FOLDER/**/*.parquet"
 class Footer(Struct, frozen=True):
     """The bytes of one file's footer.
 
-    `path` is the file's address for messages, `key` its path below the folder of its store.
+    `path` is the file's address for messages, `key` its path below the folder of its store. `size`
+    are the bytes of the whole file.
     """
 
     path: str
     data: bytes
     key: str = ""
+    size: int = 0
 
 
 def read_footers(store: Store, paths: Sequence[str], sizes: Sequence[int]) -> Iterator[Footer]:
@@ -47,7 +49,9 @@ def read_footers(store: Store, paths: Sequence[str], sizes: Sequence[int]) -> It
             )
         ranges.append(ByteRange(path, max(size - tail, 0), min(tail, size)))
     for piece, end in zip(ranges, store.read_many(ranges, _without_data), strict=True):
-        yield Footer(store.shown(piece.path), _footer(store, piece, memoryview(end)), piece.path)
+        size = piece.start + piece.length
+        footer = _footer(store, piece, memoryview(end))
+        yield Footer(store.shown(piece.path), footer, piece.path, size)
 
 
 def _without_data(end: memoryview) -> memoryview:
@@ -74,9 +78,10 @@ def _footer(store: Store, piece: ByteRange, end: memoryview) -> bytes:
     budget.check_object_size(length, where)
     if length + ENDING > len(end):
         footer_range = ByteRange(piece.path, size - ENDING - length, length)
-        return bytes(next(store.read_many([footer_range], keep=_all_bytes)))
+        return bytes(next(store.read_many([footer_range], keep=all_bytes)))
     return bytes(end[-ENDING - length : -ENDING])
 
 
-def _all_bytes(footer: memoryview) -> memoryview:
-    return footer
+def all_bytes(metadata: memoryview) -> memoryview:
+    """All bytes of a range are metadata and may be cached."""
+    return metadata

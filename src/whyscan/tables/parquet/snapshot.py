@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from whyscan.tables.parquet.footers import Footer
     from whyscan.tables.parquet.partitions import Partitions
     from whyscan.tables.parquet.schemas import FileSchema
-    from whyscan.tables.snapshot import Spec, SpecLine
+    from whyscan.tables.snapshot import ContainersBelow, Spec, SpecLine
     from whyscan.tables.storage.store import Store
     from whyscan.tree.nodes import Column, Path
     from whyscan.tree.types import Schema, Type
@@ -142,6 +142,14 @@ class ParquetSnapshot(Struct, eq=False):
         footers = self._footers(opened.to_pylist())
         measured = read_statistics(footers, in_files, projection, keep_footers=keep_footers)
         return measured.row_groups(opened, files.containers)
+
+    def containers_below(
+        self, above: RowGroups | ContainersBelow, opened: pa.Array, columns: Sequence[Column]
+    ) -> ContainersBelow | None:
+        """The pages of the row groups at `opened`, if their footers were kept."""
+        from whyscan.tables.parquet.pages import pages_below
+
+        return pages_below(self.store, above, opened, columns)
 
     def reading(self, files: Files, at: pa.Array, zone: Zone) -> FileReading:
         """How to read the rows of the files at `at`, with the columns of all these files."""
