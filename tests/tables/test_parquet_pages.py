@@ -329,7 +329,7 @@ def test_pages_that_cannot_be_where_they_should_be(name):
         page_locations(offset_index(pages), 20, (4, 100))
 
 
-def test_locations_are_read_alike_in_the_short_and_in_the_long_form():
+def test_locations_are_the_same_in_the_short_and_in_the_long_form():
     pages = [(4, 10, 0), (300, 70_000, 9), (100_000, 1, 19)]
     quick = page_locations(offset_index(pages), 20, (4, 200_000))
     # The numbers of the fields in full, as a writer may write them.

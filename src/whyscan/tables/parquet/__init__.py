@@ -7,6 +7,7 @@ __all__ = [
     "footers",
     "metadata",
     "metadata_columns",
+    "pages",
     "partitions",
     "paths",
     "schemas",

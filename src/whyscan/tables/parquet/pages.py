@@ -71,7 +71,7 @@ def pages_below(
         return None
     groups = _groups_by_file(above, opened)
     files = [_IndexedFile.of(above.footers[at], ordinals) for at, ordinals in groups.items()]
-    collector = _Collector(above, [_PagesOfColumn(RawStatistics(column)) for column in columns])
+    collector = _PageCollector(above, [_PagesOfColumn(RawStatistics(column)) for column in columns])
     for file in files:
         budget.check_object_size(file.size, file.footer.footer.path)
     contents = store.read_many([r for file in files for r in file.ranges], keep=all_bytes)
@@ -213,7 +213,7 @@ class _Placed(Struct, frozen=True):
     stop: Numbers
 
 
-class _Collector(Struct):
+class _PageCollector(Struct):
     """Collects the pieces of row groups, and where the pages are that hold them."""
 
     above: RowGroups
