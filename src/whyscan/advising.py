@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from whyscan.errors import TableError, UsageError, limited
 from whyscan.reports.words import counted
 from whyscan.statement import Lake
-from whyscan.table import SAMPLE_BYTES
-from whyscan.terms import PlanTerms
+from whyscan.terms import SAMPLE_BYTES, PlanTerms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

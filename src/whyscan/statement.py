@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from whyscan.errors import UsageError, limited
-from whyscan.table import SAMPLE_BYTES, Table
+from whyscan.table import Table
 from whyscan.table import open as open_table
-from whyscan.terms import PlanTerms
+from whyscan.terms import SAMPLE_BYTES, PlanTerms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar, overload
 from msgspec.structs import replace
 
 from whyscan.errors import UsageError, limited, shortened
-from whyscan.terms import PlanTerms
+from whyscan.terms import SAMPLE_BYTES, PlanTerms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,9 +36,6 @@ if TYPE_CHECKING:
 
 Location = str | PathLike[str]
 T = TypeVar("T")
-
-SAMPLE_BYTES = 200_000_000
-"""What the sample of a hypothetical layout may cost by default."""
 
 
 class Table:

@@ -9,6 +9,9 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+SAMPLE_BYTES = 200_000_000
+"""What the sample of a hypothetical layout may cost by default."""
+
 
 class PlanTerms(Struct, frozen=True):
     """How a predicate is read, and how deep the metadata is read.

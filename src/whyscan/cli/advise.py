@@ -12,7 +12,7 @@ from whyscan.cli import options
 from whyscan.cli.formats import FORMS, rendered
 from whyscan.cli.parameters import SIZE, pairs
 from whyscan.cli.progress import steps
-from whyscan.table import SAMPLE_BYTES
+from whyscan.terms import SAMPLE_BYTES
 
 
 class AdviseArguments(Struct, frozen=True):

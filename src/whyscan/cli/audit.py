@@ -11,7 +11,7 @@ from msgspec import Struct
 from whyscan.cli import options
 from whyscan.cli.formats import FORMS, rendered
 from whyscan.cli.output import complain, write_file
-from whyscan.cli.parameters import PERCENT, SIZE
+from whyscan.cli.parameters import PERCENT, SIZE, named_layouts
 from whyscan.cli.progress import steps
 from whyscan.cli.spark_session import MASTER, spark_session, table_format
 from whyscan.reports.prices import Prices
@@ -50,6 +50,9 @@ class AuditArguments(Struct, frozen=True):
     metrics: Path | None
     lineage: Path | None
     terms: PlanTerms
+    layouts: tuple[str, ...]
+    sample: int
+    no_sample: bool
     store: options.StorageOptions
     prices: options.PriceOptions
 
@@ -101,6 +104,7 @@ class AuditArguments(Struct, frozen=True):
     metavar="PCT",
     help="Report a drift if the kept share of a table grew by more than this.",
 )
+@options.LAYOUT
 @options.STORAGE
 @options.form(*FORMS)
 @click.option(
@@ -196,6 +200,8 @@ def _run_audit(arguments: AuditArguments) -> Audit:
             history=arguments.history,
             history_format=arguments.history_format,
             threshold=arguments.threshold / 100,
+            layouts=named_layouts(arguments.layouts),
+            sample=0 if arguments.no_sample else arguments.sample,
             progress=tell,
         )
         if arguments.results is not None:

@@ -16,11 +16,10 @@ from whyscan.cli import suggestions
 from whyscan.cli.output import file_page, terminal_page, write, write_file
 from whyscan.cli.parameters import PERCENT, SIZE, TableValue, pairs
 from whyscan.errors import UsageError
-from whyscan.table import SAMPLE_BYTES
 from whyscan.table import open as open_table
 from whyscan.tables import budget
 from whyscan.tables.storage.environment import with_variables
-from whyscan.terms import PlanTerms
+from whyscan.terms import SAMPLE_BYTES, PlanTerms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

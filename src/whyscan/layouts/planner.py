@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from whyscan.layouts.snapshot import HypotheticalSnapshot
-from whyscan.layouts.uncertainty import with_interval
+from whyscan.layouts.uncertainty import hypothetical_snapshot, with_interval
 from whyscan.planning.plan.planner import make_plan
 from whyscan.planning.plan.scan_plan import ScanPlan
 from whyscan.reports.report import make_report
@@ -29,9 +28,10 @@ class LayoutPlanner(Struct, frozen=True):
         if not isinstance(plan, ScanPlan):
             raise TypeError(f"{type(plan).__name__} was planned elsewhere")
         report = make_report(plan, verbose=verbose)
-        if not isinstance(plan.snapshot, HypotheticalSnapshot):
+        snapshot = hypothetical_snapshot(plan)
+        if snapshot is None:
             return report
-        today = make_plan(plan.snapshot.base, plan.predicate, plan.options)
+        today = make_plan(snapshot.base, plan.predicate, plan.options)
         at_least = make_report(today, verbose=False).rows_matched.at_least
         return with_interval(report, plan, at_least or 0)
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from whyscan.layouts.snapshot import HypotheticalSnapshot
 from whyscan.planning.plan.planner import make_plan
 from whyscan.reports.hypothetical import Hypothetical, LayoutEvidence, LowHigh
+from whyscan.tables.cached_snapshot import CachedSnapshot
 
 if TYPE_CHECKING:
     from whyscan.planning.plan.scan_plan import ScanPlan
@@ -25,8 +26,8 @@ def with_interval(report: Report, plan: ScanPlan, rows_at_least: int) -> Report:
 
     `rows_at_least` is how many rows of the table match the predicate for sure.
     """
-    snapshot = plan.snapshot
-    if not isinstance(snapshot, HypotheticalSnapshot):
+    snapshot = hypothetical_snapshot(plan)
+    if snapshot is None:
         return report
     sampled = snapshot.sample_bytes > 0
     files, sizes = _sampled(snapshot, plan) if sampled else _proved(snapshot, plan, rows_at_least)
@@ -40,6 +41,14 @@ def with_interval(report: Report, plan: ScanPlan, rows_at_least: int) -> Report:
             snapshot.sample.rows if sampled else None,
         ),
     )
+
+
+def hypothetical_snapshot(plan: ScanPlan) -> HypotheticalSnapshot | None:
+    """The layout that was planned; None for a plan of a real table."""
+    snapshot = plan.snapshot
+    if isinstance(snapshot, CachedSnapshot):
+        snapshot = snapshot.snapshot
+    return snapshot if isinstance(snapshot, HypotheticalSnapshot) else None
 
 
 def _proved(

@@ -26,8 +26,10 @@ REASONS = {
 
 
 def counted(number: int, noun: str) -> str:
-    """Write a number with its noun: `1 file`, `1,000 files`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    """Write a number with its noun: `1 file`, `1,000 files`, `2 queries`."""
+    if number != 1:
+        noun = f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2] not in "aeiou" else f"{noun}s"
+    return f"{number:,} {noun}"
 
 
 def level_name(level: str) -> str:

@@ -14,8 +14,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from whyscan.errors import TableError, UsageError, WhyscanError
+from whyscan.layouts.snapshot import hypothetical
 from whyscan.predicate.syntax.column_guess import mentioned_columns
 from whyscan.spark.errors import from_text, to_text
 from whyscan.spark.jobs import packed
@@ -52,7 +54,8 @@ class Pinned(Struct, frozen=True):
     table is fixed by its `version`. Else `snapshot` is the pickled snapshot of the driver: the
     schema of an Iceberg table may be newer than its last snapshot, files have no version, and a
     table of an inventory is opened without the table. `slices` are the pickled parts of a table
-    that is too large for one task, empty for every other table.
+    that is too large for one task, empty for every other table. With a `layout` the table is
+    planned as it would be in it, by a sample of `sample_bytes`.
     """
 
     name: str
@@ -64,13 +67,20 @@ class Pinned(Struct, frozen=True):
     error: str | None = None
     declared: bool = True
     slices: tuple[bytes, ...] = ()
+    layout: str | None = None
+    sample_bytes: int = 0
 
     def __repr__(self) -> str:
         """Without the options: some of them are secrets."""
         return f"Pinned({self.name!r}, {self.uri!r}, version={self.version!r})"
 
     def opened(self) -> Snapshot:
-        """Open the table; raise the error that the driver had, if any."""
+        """Open the table, in its layout; raise the error that the driver had, if any."""
+        if self.layout is None:
+            return self._as_it_is()
+        return hypothetical(self._as_it_is(), self.layout, self.sample_bytes)
+
+    def _as_it_is(self) -> Snapshot:
         if self.error is not None:
             raise from_text(self.error)
         if self.snapshot is not None:
@@ -88,7 +98,8 @@ class Pinned(Struct, frozen=True):
     @property
     def identity(self) -> tuple[object, ...]:
         """The key of this table in the cache of a worker, which lives longer than a run."""
-        return self.uri, self.version, self.snapshot, self.error, packed(dict(self.options))
+        table = self.uri, self.version, self.snapshot, self.error, packed(dict(self.options))
+        return *table, self.layout, self.sample_bytes
 
 
 def pin(
@@ -175,6 +186,26 @@ def pin_all(
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         return tuple(pool.map(pinned, sources))
+
+
+def with_layouts(
+    tables: Iterable[Pinned], layouts: Mapping[str, str], sample_bytes: int
+) -> tuple[Pinned, ...]:
+    """Give tables the layouts of their names; an error says which layout or name does not fit.
+
+    A layout is planned in one piece: its table has no slices.
+    """
+    by_name = {table.name: table for table in tables}
+    for name, layout in layouts.items():
+        if name not in by_name:
+            raise UsageError(
+                f"there is no table {name!r} for a layout",
+                hint=f"the tables are {', '.join(sorted(by_name))}",
+            )
+        laid_out = replace(by_name[name], layout=layout, sample_bytes=sample_bytes, slices=())
+        laid_out.opened()
+        by_name[name] = laid_out
+    return tuple(by_name.values())
 
 
 def column_types(pinned: Iterable[Pinned]) -> dict[str, dict[str, str]]:

@@ -9,6 +9,7 @@ import pyarrow as pa
 from msgspec import Struct
 
 from whyscan.errors import PredicateError, UsageError, WhyscanError
+from whyscan.layouts.planner import LAYOUT_PLANNER
 from whyscan.planning.plan.planner import make_plan
 from whyscan.predicate.syntax.session import Session
 from whyscan.spark.jobs import work_of_task
@@ -16,7 +17,6 @@ from whyscan.spark.pinned_tables import MissingTable, Tables
 from whyscan.spark.stages.audit.amounts import audited_scans
 from whyscan.spark.stages.audit.report import UnreadTable
 from whyscan.statements.explain import ExplainOptions, explain_statement
-from whyscan.statements.planners import IN_PROCESS_PLANNER
 from whyscan.statements.scans import bind_statement, placed_scans, predicate_of
 from whyscan.statements.sql.table_names import Catalogue
 
@@ -85,7 +85,7 @@ def query_outcome(
     query: NumberedQuery,
     tables: Tables,
     terms: Terms,
-    planner: Planner = IN_PROCESS_PLANNER,
+    planner: Planner = LAYOUT_PLANNER,
 ) -> QueryOutcome:
     """Explain a query; an error is an outcome, too."""
     tables.forget()

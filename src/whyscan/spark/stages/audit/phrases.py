@@ -32,7 +32,7 @@ FINE = 10**12
 def answer(audit: Audit) -> str:
     """`12 queries, 1,204 runs: 1.4 TB read, 1.3 TB of it wasted`."""
     runs = sum(line.times for line in audit.queries)
-    totals_text = f"{queries_of(len(audit.queries))}, {counted(runs, 'run')}"
+    totals_text = f"{counted(len(audit.queries), 'query')}, {counted(runs, 'run')}"
     measured = [line for line in audit.queries if line.wasted is not None]
     read = plus_all((line.bytes_read or 0) * line.times for line in measured) or 0
     wasted = plus_all(line.wasted for line in measured) or 0
@@ -40,7 +40,7 @@ def answer(audit: Audit) -> str:
     share += _spent(audit.cost)
     text = f"{totals_text}: {size(read)} read, {size(wasted)} of it wasted{share}"
     unknown = len(audit.queries) - len(measured)
-    return text if not unknown else f"{text}; of {queries_of(unknown)} that is unknown"
+    return text if not unknown else f"{text}; of {counted(unknown, 'query')} that is unknown"
 
 
 def _spent(cost: WorkloadCost | None) -> str:
@@ -58,11 +58,6 @@ def _spent(cost: WorkloadCost | None) -> str:
 def sized(amount: int | None, cost: float | None, *, priced: bool) -> str:
     """Write bytes, with what they cost behind them if there is a price: `4.3 MB (0.02)`."""
     return f"{size(amount)} ({money(cost)})" if priced else size(amount)
-
-
-def queries_of(number: int) -> str:
-    """Write `1 query` or `1,204 queries`."""
-    return "1 query" if number == 1 else f"{number:,} queries"
 
 
 def could_read(line: QueryLine) -> str | None:
@@ -95,7 +90,7 @@ def action(one: Action) -> str:
     """`saves 1.3 TB: sales, FUNCTION_ON_PARTITION: …; 3 queries, 720 runs, most by ann`."""
     amount = f"{size(one.saves)} at most (an estimate)" if one.is_estimate else size(one.saves)
     text = f"saves {amount}: {inert(one.table)}, {one.code.value}: {inert_sql(one.fix)}"
-    text += f"; {queries_of(one.queries)}, {counted(one.times, 'run')}"
+    text += f"; {counted(one.queries, 'query')}, {counted(one.times, 'run')}"
     users = ", ".join(map(inert, one.users))
     return f"{text}, most by {users}" if users else text
 

@@ -15,10 +15,10 @@ import pyarrow.compute as pc
 from msgspec import msgpack
 from msgspec.structs import replace
 
+from whyscan.reports.words import counted
 from whyscan.spark.jobs import TASKS_A_CORE, described, evenly_hashed, mapped, packed, ran
 from whyscan.spark.sessions import cores
 from whyscan.spark.stages.audit.executor import NumberedQuery, QueryOutcome
-from whyscan.spark.stages.audit.phrases import queries_of
 from whyscan.spark.stages.audit.slices import (
     EVERY_PLACE,
     MESSAGES,
@@ -109,7 +109,7 @@ def explained_in_rounds(
     questions: pa.Table | None = None
     try:
         for number in range(1, MOST_ROUNDS + 1):
-            text = f"round {number}: {queries_of(len(waiting))} on {len(numbers):,} slices"
+            text = f"round {number}: {counted(len(waiting), 'query')} on {len(numbers):,} slices"
             say(text)
             with described(spark, "audit", text):
                 written = ran(partial(rounds.messages, waiting, questions))

@@ -14,7 +14,7 @@ from whyscan.errors import UsageError, WhyscanError
 from whyscan.reports.masked_records import masked
 from whyscan.reports.words import counted
 from whyscan.spark.jobs import described, ran
-from whyscan.spark.pinned_tables import column_types, pin_all, pin_inventory
+from whyscan.spark.pinned_tables import column_types, pin_all, pin_inventory, with_layouts
 from whyscan.spark.stage_output import format_named
 from whyscan.spark.stages.audit import history as history_table
 from whyscan.spark.stages.audit.drift import drifted
@@ -22,6 +22,7 @@ from whyscan.spark.stages.audit.stage import THRESHOLD, AuditOptions, explain_wo
 from whyscan.spark.stages.inventory.writing import open_written
 from whyscan.spark.stages.workload.query import Workload
 from whyscan.spark.tables import NamedTable, sources
+from whyscan.terms import SAMPLE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,6 +55,8 @@ def audit(
     inventory: str | None = None,
     inventory_format: str = "parquet",
     threshold: float = THRESHOLD,
+    layouts: Mapping[str, str] = MappingProxyType({}),
+    sample: int = SAMPLE_BYTES,
     progress: Callable[[str], None] | None = None,
 ) -> Audit:
     """What every query of a workload reads of the tables, and how much of it is wasted.
@@ -70,8 +73,15 @@ def audit(
       of its bytes, has drifted.
     - `inventory` is the place of an inventory, in `inventory_format`: its tables are audited, too,
       by the containers that it has of them. The tables themselves are not read.
+    - `layouts` has tables by name with layouts that they do not have: queries are explained as if
+      they had. `sample` is how many bytes of each such table may be read, by executors; with 0 the
+      bounds of today's files say what is certain.
     - `progress` is called with a text before each step.
     """
+    if layouts and history is not None:
+        raise UsageError(
+            "a history is of tables as they are, and not of layouts", hint="leave one of them out"
+        )
     form = format_named(history_format)
     options = AuditOptions(
         timezone=timezone,
@@ -88,9 +98,12 @@ def audit(
         # A listed table replaces one of the inventory with the same name.
         names = [name for name in written.tables if name not in {t.name for t in named_tables}]
         pinned = (*pin_inventory(written, storage, names), *pinned)
+    pinned = with_layouts(pinned, layouts, sample)
     if not isinstance(workload, Workload):
         workload = _read(spark, workload, dialect, storage, column_types(pinned))
     result, named = explain_workload(spark, workload, pinned, options, progress)
+    notes = (f"{name} is planned in another layout: {text}" for name, text in layouts.items())
+    result = replace(result, run=replace(result.run, notes=(*result.run.notes, *notes)))
     if before is not None:
         drifts = drifted(spark, result, named, options.terms, before)
         result = replace(result, drift=drifts, trend=history_table.trend(before))

@@ -28,6 +28,7 @@ from msgspec import Struct, msgpack
 from msgspec.structs import replace
 
 from whyscan.errors import PredicateError, UsageError, WhyscanError
+from whyscan.layouts.planner import LAYOUT_PLANNER
 from whyscan.planning.plan.planner import make_plan
 from whyscan.planning.plan.scan_plan import ScanPlan
 from whyscan.planning.rows.limit import CutParts
@@ -38,7 +39,6 @@ from whyscan.spark.pinned_tables import Pinned, Tables, cached
 from whyscan.spark.planning import Executors, PartResult, Work, summary_of
 from whyscan.spark.stages.audit.amounts import PlanBytes
 from whyscan.spark.stages.audit.executor import NumberedQuery, QueryOutcome, query_outcome
-from whyscan.statements.planners import IN_PROCESS_PLANNER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -239,14 +239,14 @@ class SlicedPlanner:
         """Plan a scan."""
         planner: Planner = self._executors
         if self._tables.number_of(snapshot) is None:
-            planner = IN_PROCESS_PLANNER
+            planner = LAYOUT_PLANNER
         return planner.plan(snapshot, predicate, options)
 
     def report(self, plan: PlannedSnapshot, *, verbose: bool) -> Report:
         """The report of a plan that this object made."""
         whole_plan = plan.plan if isinstance(plan, CutParts) else plan
         in_process = isinstance(whole_plan, ScanPlan)
-        planner: Planner = IN_PROCESS_PLANNER if in_process else self._executors
+        planner: Planner = LAYOUT_PLANNER if in_process else self._executors
         return planner.report(plan, verbose=verbose)
 
     def _run_of(self, snapshot: Snapshot) -> Run:

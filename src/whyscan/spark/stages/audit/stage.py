@@ -29,7 +29,6 @@ from whyscan.spark.stages.audit.executor import (
     Terms,
     explaining,
 )
-from whyscan.spark.stages.audit.phrases import queries_of
 from whyscan.spark.stages.audit.report import Audit, AuditRun
 from whyscan.spark.stages.audit.rounds import explained_in_rounds
 from whyscan.spark.stages.audit.totals import query_lines, table_totals
@@ -197,7 +196,7 @@ class _ExplainRounds:
 
     def _explained_whole(self, bundles: Sequence[Bundle], terms: Terms) -> list[QueryOutcome]:
         count = sum(len(queries) for _, queries in bundles)
-        text = f"explaining {queries_of(count)} in {counted(len(bundles), 'task')}"
+        text = f"explaining {counted(count, 'query')} in {counted(len(bundles), 'task')}"
         self._say(text)
         frame = mapped(work_frame(self._spark, bundles), explaining(terms), SCHEMA)
         with described(self._spark, "audit", text):
