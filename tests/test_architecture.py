@@ -177,7 +177,13 @@ def spark_part_of(module: tuple[str, ...]) -> str | None:
 
 
 # Each imports only from those on lines above it.
-SPARK_PARTS = ({"shared"}, {"plans", "reading"}, {"inventory", "workload"}, {"audit", "verify"})
+SPARK_PARTS = (
+    {"shared"},
+    {"plans", "reading"},
+    {"inventory", "workload"},
+    {"inputs"},
+    {"audit", "verify", "advise"},
+)
 
 
 def wrong_imports_in_spark(source: str, module: tuple[str, ...], *, is_package: bool) -> list[str]:

@@ -91,7 +91,7 @@ def test_a_worker_that_is_killed_while_logs_are_read_costs_nothing(spark, tmp_pa
     write_hive(tmp_path / "t", 1)
     (tmp_path / "log.sql").write_text("SELECT * FROM t WHERE id < 5;\n")
     # What executors get of a log has the options of its store.
-    monkeypatch.setattr("whyscan.spark.stages.audit.run.IN_PROCESS", 0)
+    monkeypatch.setattr("whyscan.spark.stages.inputs.IN_PROCESS", 0)
     deadly = DiesOnce(tmp_path / "died", pickle.dumps("off"))
     logs, storage = [tmp_path / "log.sql"], {"cache": deadly}
 

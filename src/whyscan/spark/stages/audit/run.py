@@ -2,40 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from math import inf
 from os import PathLike
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from whyscan.errors import UsageError, WhyscanError
+from whyscan.errors import UsageError
 from whyscan.reports.masked_records import masked
-from whyscan.reports.words import counted
-from whyscan.spark.jobs import described, ran
-from whyscan.spark.pinned_tables import column_types, pin_all, pin_inventory, with_layouts
+from whyscan.spark.pinned_tables import column_types, with_layouts
 from whyscan.spark.stage_output import format_named
 from whyscan.spark.stages.audit import history as history_table
 from whyscan.spark.stages.audit.drift import drifted
 from whyscan.spark.stages.audit.stage import THRESHOLD, AuditOptions, explain_workload
-from whyscan.spark.stages.inventory.writing import open_written
-from whyscan.spark.stages.workload.query import Workload
-from whyscan.spark.tables import NamedTable, sources
+from whyscan.spark.stages.inputs import pinned_tables, workload_of
 from whyscan.terms import SAMPLE_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from whyscan.spark.pinned_tables import Pinned
-    from whyscan.spark.plans.printed_filters import Types
     from whyscan.spark.stages.audit.report import Audit
+    from whyscan.spark.stages.workload.query import Workload
+    from whyscan.spark.tables import NamedTable
 
 Paths = str | PathLike[str]
-IN_PROCESS = 1 << 26
-"""Logs of at most this many bytes are read in process: starting executors would take longer."""
 
 
 def audit(
@@ -91,17 +83,11 @@ def audit(
         threshold=threshold,
     )
     before = None if history is None else history_table.opened(spark, history, form)
-    named_tables = _sources(tables, storage)
-    pinned = _pinned(named_tables, partition_types, progress)
-    if inventory is not None:
-        written = open_written(spark, inventory, inventory_format, storage)
-        # A listed table replaces one of the inventory with the same name.
-        names = [name for name in written.tables if name not in {t.name for t in named_tables}]
-        pinned = (*pin_inventory(written, storage, names), *pinned)
+    written = None if inventory is None else (inventory, inventory_format)
+    pinned = pinned_tables(spark, tables, partition_types, storage, written, progress)
     pinned = with_layouts(pinned, layouts, sample)
-    if not isinstance(workload, Workload):
-        workload = _read(spark, workload, dialect, storage, column_types(pinned))
-    result, named = explain_workload(spark, workload, pinned, options, progress)
+    read = workload_of(spark, workload, dialect, storage, column_types(pinned))
+    result, named = explain_workload(spark, read, pinned, options, progress)
     notes = (f"{name} is planned in another layout: {text}" for name, text in layouts.items())
     result = replace(result, run=replace(result.run, notes=(*result.run.notes, *notes)))
     if before is not None:
@@ -110,69 +96,3 @@ def audit(
     if history is not None:
         history_table.append(spark, result, history, form)
     return masked(result)
-
-
-def _read(
-    spark: SparkSession,
-    workload: DataFrame | Paths | Sequence[Paths],
-    dialect: str,
-    storage: Mapping[str, object],
-    types: Types,
-) -> Workload:
-    """The workload, read in this process if it is small, else by executors."""
-    from pyspark.sql import DataFrame
-
-    from whyscan.spark.stages.workload.frames import from_frame, workload_frame
-    from whyscan.spark.stages.workload.reading import read_workload
-
-    if isinstance(workload, DataFrame):
-        return from_frame(workload)
-    paths = [workload] if isinstance(workload, str | PathLike) else list(workload)
-    if not paths:
-        raise UsageError("there is no workload", hint="name SQL files, query logs or event logs")
-    chosen = [str(path) for path in paths]
-    if _size(chosen, storage) <= IN_PROCESS:
-        return read_workload(chosen, dialect, storage=storage, types=types)
-
-    def read() -> Workload:
-        return from_frame(workload_frame(spark, chosen, dialect, storage=storage, types=types))
-
-    with described(spark, "workload", f"reading {counted(len(chosen), 'log')}"):
-        return ran(read)
-
-
-def _size(paths: Sequence[str], storage: Mapping[str, object]) -> float:
-    """The bytes of the logs; infinite where only Spark can read their store."""
-    from whyscan.spark.stages.workload.logs import find_logs
-
-    try:
-        return sum(file.size for log in find_logs(paths, storage) for file in log.files)
-    except WhyscanError:
-        return inf
-
-
-def _pinned(
-    named_tables: tuple[NamedTable, ...],
-    types: Mapping[str, Mapping[str, str]],
-    progress: Callable[[str], None] | None,
-) -> tuple[Pinned, ...]:
-    for name in types.keys() - {source.name for source in named_tables}:
-        raise UsageError(
-            f"there is no table {name!r} for a partition's type",
-            hint=f"the tables are {', '.join(sorted(source.name for source in named_tables))}",
-        )
-    if progress is not None:
-        progress(f"opening {counted(len(named_tables), 'table')}")
-    return pin_all(named_tables, types)
-
-
-def _sources(
-    tables: Mapping[str, str] | Sequence[str | NamedTable], storage: Mapping[str, object]
-) -> tuple[NamedTable, ...]:
-    if isinstance(tables, Mapping):
-        return sources([(name, str(uri)) for name, uri in tables.items()], storage)
-    ready = [table for table in tables if isinstance(table, NamedTable)]
-    return (
-        *ready,
-        *sources([table for table in tables if not isinstance(table, NamedTable)], storage),
-    )
