@@ -1,4 +1,4 @@
-"""Reads an Arrow expression as a typed predicate, and rewrites it for engines that order NaN.
+"""Reads an Arrow expression as a typed predicate.
 
 Arrow writes an expression as the metadata of a record batch, which holds its literals and options:
 a list of (kind, text) in which calls nest. No text of an expression is parsed.
@@ -7,8 +7,8 @@ a list of (kind, text) in which calls nest. No text of an expression is parsed.
 from __future__ import annotations
 
 import ctypes
-import math
-from typing import TYPE_CHECKING, Any
+from enum import Enum
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
     from whyscan.tree.types import Schema, Type
 
-_COMPARATORS = {
+COMPARATORS = {
     "equal": Comparator.EQUAL,
     "not_equal": Comparator.NOT_EQUAL,
     "less": Comparator.LESS,
@@ -74,9 +74,6 @@ class ArrowLiteral(Struct, frozen=True):
     """A literal."""
 
     value: pa.Scalar
-
-
-_NEVER = ArrowLiteral(pa.scalar(value=False))
 
 
 class FunctionCall(Struct, frozen=True):
@@ -188,19 +185,35 @@ def _metadata(schema: pa.Schema) -> list[tuple[str, str]]:
     return [(text(), text()) for _ in range(number())]
 
 
-def read_arrow_filter(expression: pc.Expression, schema: Schema, nan_order: NanOrder) -> Expression:
+class Meaning(Enum):
+    """What an engine means by the Arrow expressions that it hands over."""
+
+    PYARROW = "NaN is not ordered, and `is_in` is FALSE for NULL"
+    SQL = "NaN is the greatest value, and `is_in` is NULL for NULL"
+    SIGNED_NAN = "as in SQL, but a NaN whose sign is negative is the least value"
+
+
+_NAN_ORDER = {
+    Meaning.PYARROW: NanOrder.UNORDERED,
+    Meaning.SQL: NanOrder.GREATEST,
+    Meaning.SIGNED_NAN: NanOrder.SIGNED,
+}
+
+
+def read_arrow_filter(expression: pc.Expression, schema: Schema, meaning: Meaning) -> Expression:
     """The condition of an Arrow expression; a part that cannot be interpreted is `Opaque`."""
     try:
         node = arrow_nodes(expression)
     except (NotInterpreted, pa.ArrowException, ValueError, IndexError) as error:
         return opaque(str(expression), str(error), ())
-    return _ArrowFilter(FilteredSchema(schema, nan_order)).condition(node)
+    return _ArrowFilter(FilteredSchema(schema, _NAN_ORDER[meaning]), meaning).condition(node)
 
 
 class _ArrowFilter(Struct, frozen=True):
     """Reads the nodes of one expression."""
 
     columns: FilteredSchema
+    meaning: Meaning
 
     def condition(self, node: ArrowNode) -> Expression:
         """The condition of a boolean node: `Opaque` where it cannot be interpreted."""
@@ -231,10 +244,8 @@ class _ArrowFilter(Struct, frozen=True):
                 return self.columns.column(*node.names)
             case ArrowLiteral():
                 return literal_of(node.value)
-            case FunctionCall(name, (left, right)) if name in _COMPARATORS:
-                return self.columns.compared(
-                    _COMPARATORS[name], self.value(left), self.value(right)
-                )
+            case FunctionCall(name, (left, right)) if name in COMPARATORS:
+                return self.columns.compared(COMPARATORS[name], self.value(left), self.value(right))
             case FunctionCall("is_valid", (operand,)):
                 return Not(IsNull(self.value(operand)))
             case FunctionCall("is_null", (operand,)):
@@ -260,11 +271,15 @@ class _ArrowFilter(Struct, frozen=True):
         return IsNull(operand)
 
     def is_in(self, operand: Expression, options: pa.StructScalar) -> Expression:
-        """`is_in` is never NULL: NULL is in the list only if the list has NULL."""
+        """In PyArrow `is_in` is never NULL: NULL is in the list only if the list has NULL."""
         if options["null_matching_behavior"].as_py() != _MATCHES:
             raise NotInterpreted("NULL in a list has another meaning")
         values = options["value_set"].values
         present = [literal_of(value) for value in values if value.is_valid]
+        if self.meaning is not Meaning.PYARROW:
+            if values.null_count:
+                raise NotInterpreted("engines disagree about NULL in a list")
+            return self.columns.is_in(operand, present)
         among = all_of((Not(IsNull(operand)), self.columns.is_in(operand, present)))
         return any_of((IsNull(operand), among)) if len(present) < len(values) else among
 
@@ -316,131 +331,3 @@ def text_of(node: ArrowNode) -> str:
             return str(node.value)
         case FunctionCall():
             return f"{node.function}({', '.join(map(text_of, node.arguments))})"
-
-
-def with_nan_greatest(expression: pc.Expression, schema: pa.Schema) -> pc.Expression:
-    """The expression with comparisons in which NaN is the greatest value and equals itself.
-
-    SQL engines order NaN so, and hand over plain comparisons, in which Arrow does not order it.
-    Without a comparison of floats the result is the expression itself.
-    """
-    try:
-        node = arrow_nodes(expression)
-    except (NotInterpreted, pa.ArrowException, ValueError, IndexError):
-        return expression
-    ordered = _ordered(node, schema)
-    return expression if ordered is node else _written(ordered, expression)
-
-
-def _ordered(node: ArrowNode, schema: pa.Schema) -> ArrowNode:
-    """The node with NaN ordered; the same object where no floats are compared."""
-    if not isinstance(node, FunctionCall):
-        return node
-    arguments = tuple(_ordered(argument, schema) for argument in node.arguments)
-    if any(new is not old for new, old in zip(arguments, node.arguments, strict=True)):
-        node = FunctionCall(node.function, arguments, node.options)
-    if node.function not in _COMPARATORS or not any(_is_float(a, schema) for a in arguments):
-        return node
-    return _compared_with_nan(node, schema)
-
-
-def _compared_with_nan(node: FunctionCall, schema: pa.Schema) -> ArrowNode:
-    """`a < b` is `a < b OR (b is NaN AND a is not)`, and `a = b` is `a = b OR both are NaN`."""
-    left, right = node.arguments
-    operator = _COMPARATORS[node.function]
-    if not _is_nan_decisive(operator, _nan(left, schema), _nan(right, schema)):
-        return node
-    match operator:
-        case Comparator.LESS:
-            greatest = _call("and_kleene", _nan(right, schema), _not(_nan(left, schema)))
-            return _call("or_kleene", node, greatest)
-        case Comparator.EQUAL:
-            both = _call("and_kleene", _nan(left, schema), _nan(right, schema))
-            return _call("or_kleene", node, both)
-        case Comparator.GREATER:
-            return _compared_with_nan(_call("less", right, left), schema)
-        case Comparator.GREATER_EQUAL:
-            return _not(_compared_with_nan(_call("less", left, right), schema))
-        case Comparator.LESS_EQUAL:
-            return _not(_compared_with_nan(_call("less", right, left), schema))
-        case _:
-            return _not(_compared_with_nan(_call("equal", left, right), schema))
-
-
-def _is_nan_decisive(operator: Comparator, left: ArrowNode, right: ArrowNode) -> bool:
-    """Whether an order of NaN changes the answer; `left` and `right` say which side may be NaN."""
-    match operator:
-        case Comparator.LESS | Comparator.LESS_EQUAL:
-            return right != _NEVER
-        case Comparator.GREATER | Comparator.GREATER_EQUAL:
-            return left != _NEVER
-        case _:
-            return _NEVER not in (left, right)
-
-
-def _call(function: str, *arguments: ArrowNode) -> FunctionCall:
-    return FunctionCall(function, arguments, None)
-
-
-def _not(node: ArrowNode) -> FunctionCall:
-    return _call("invert", node)
-
-
-def _nan(node: ArrowNode, schema: pa.Schema) -> ArrowNode:
-    """Whether the node is NaN. A number of another type never is."""
-    if not _is_float(node, schema):
-        return _NEVER
-    if isinstance(node, ArrowLiteral):
-        return ArrowLiteral(pa.scalar(node.value.is_valid and math.isnan(node.value.as_py())))
-    return _call("is_nan", node)
-
-
-def _is_float(node: ArrowNode, schema: pa.Schema) -> bool:
-    match node:
-        case ArrowLiteral():
-            return bool(pa.types.is_floating(node.value.type))
-        case FieldReference():
-            kind: Any = pa.struct(list(schema))
-            for name in node.names:
-                kind = kind.field(name).type
-            return bool(pa.types.is_floating(kind))
-        case FunctionCall("cast", _, pa.StructScalar() as options):
-            return bool(pa.types.is_floating(options["to_type"].type))
-        case FunctionCall():
-            return False
-
-
-def _written(node: ArrowNode, like: pc.Expression) -> pc.Expression:
-    """The tree as an Arrow expression, in the form that `arrow_nodes` reads."""
-    scalars: list[pa.Scalar] = []
-    pairs = list(_words_of(node, scalars))
-    arrays = [pa.repeat(scalar, 1) for scalar in scalars] or [pa.nulls(1)]
-    fields = [pa.field("", array.type) for array in arrays]
-    batch = pa.RecordBatch.from_arrays(
-        arrays, schema=pa.schema(fields, metadata=pa.KeyValueMetadata(pairs))
-    )
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_file(sink, batch.schema) as file:
-        file.write_batch(batch)
-    restore, _ = like.__reduce__()
-    return restore(sink.getvalue())
-
-
-def _words_of(node: ArrowNode, scalars: list[pa.Scalar]) -> Iterator[tuple[str, str]]:
-    match node:
-        case FieldReference((name,)):
-            yield "field_ref", name
-        case FieldReference():
-            yield "nested_field_ref", str(len(node.names))
-            yield from (("field_ref", name) for name in node.names)
-        case ArrowLiteral():
-            scalars.append(node.value)
-            yield "literal", str(len(scalars) - 1)
-        case FunctionCall():
-            yield "call", node.function
-            for argument in node.arguments:
-                yield from _words_of(argument, scalars)
-            if node.options is not None:
-                scalars.append(node.options)
-                yield "options", str(len(scalars) - 1)
-            yield "end", node.function

@@ -11,9 +11,8 @@ from daft.io.source import DataSource, DataSourceTask
 from daft.recordbatch import RecordBatch
 from daft.schema import Schema
 
-from whyscan.engines.arrow_expressions import read_arrow_filter
+from whyscan.engines.arrow_expressions import Meaning, read_arrow_filter
 from whyscan.scan.reader import read_portion
-from whyscan.tree.nodes import NanOrder
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -45,7 +44,7 @@ class TableSource(DataSource):  # type: ignore[misc]
         provider, condition, columns = self._provider, None, pushdowns.columns
         if pushdowns.filters is not None:
             expression = _Visitor().visit(pushdowns.filters)
-            condition = read_arrow_filter(expression, provider.snapshot.schema(), NanOrder.GREATEST)
+            condition = read_arrow_filter(expression, provider.snapshot.schema(), Meaning.SQL)
         read_columns = columns
         if columns is not None:
             named = pushdowns.filter_required_column_names()

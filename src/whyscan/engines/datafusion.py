@@ -1,7 +1,8 @@
 """A table in DataFusion: a PyArrow dataset under a name.
 
 DataFusion plans a scan once for its schema and once for its fragments, of which each is a partition
-of the query. It hands over `x > 3` as it stands and holds NaN for the greatest value.
+of the query. It hands over `x > 3` as it stands. NaN is the greatest value for it, and the least
+one if its sign is negative.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from whyscan.engines.dataset import TableDataset
-from whyscan.engines.provider import required
+from whyscan.engines.provider import DATAFUSION, required
 
 if TYPE_CHECKING:
     from datafusion import SessionContext
@@ -21,7 +22,7 @@ def register(
     snapshot: Snapshot, context: SessionContext, name: str, *, explain: bool
 ) -> TableDataset:
     """Register a snapshot in a context, and return the dataset that DataFusion scans."""
-    required("datafusion", "DataFusion")
-    dataset = TableDataset(snapshot, explain=explain, engine="DataFusion")
+    required("datafusion", DATAFUSION)
+    dataset = TableDataset(snapshot, explain=explain, engine=DATAFUSION)
     context.register_dataset(name, dataset)
     return dataset

@@ -17,15 +17,21 @@ import pyarrow.dataset as ds
 from msgspec import Struct
 
 from whyscan.engines.arrow_expressions import (
+    Meaning,
     arrow_nodes,
     read_arrow_filter,
     references_of,
-    with_nan_greatest,
 )
-from whyscan.engines.provider import PYARROW, EngineScan, Provider, calling_engine
+from whyscan.engines.arrow_meaning import BatchFilter, batch_filter
+from whyscan.engines.provider import (
+    DATAFUSION,
+    PYARROW,
+    EngineScan,
+    Provider,
+    calling_engine,
+)
 from whyscan.errors import UsageError
 from whyscan.scan.reader import read_portion
-from whyscan.tree.nodes import NanOrder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -40,7 +46,7 @@ if TYPE_CHECKING:
 class TableDataset(Provider, ds.Dataset):  # type: ignore[misc]
     """A snapshot as a PyArrow dataset. Every scan of it is planned, and reads only its plan.
 
-    `base` is a filter of every scan. Comparisons order NaN as the engine does that calls.
+    `base` is a filter of every scan. A filter means what it means to the engine that calls.
     """
 
     def __init__(
@@ -137,10 +143,13 @@ class TableDataset(Provider, ds.Dataset):  # type: ignore[misc]
         raise TypeError("a dataset of whyscan stays in its process; open the table in the other")
 
 
+_MEANINGS = {PYARROW: Meaning.PYARROW, DATAFUSION: Meaning.SIGNED_NAN}
+
+
 class Question(Struct, frozen=True, eq=False):
     """What an engine asks of a dataset: columns of the rows for which a filter is TRUE.
 
-    `columns` may be expressions by name. The filter is applied as the engine orders NaN.
+    `columns` may be expressions by name. The filter is applied as the engine means it.
     """
 
     dataset: TableDataset
@@ -150,23 +159,23 @@ class Question(Struct, frozen=True, eq=False):
     batch_size: int | None
 
     @property
-    def nan_order(self) -> NanOrder:
-        """SQL engines hold NaN for the greatest value; PyArrow does not order it."""
-        return NanOrder.UNORDERED if self.engine == PYARROW else NanOrder.GREATEST
+    def meaning(self) -> Meaning:
+        """What the engine means by its filter."""
+        return _MEANINGS.get(self.engine, Meaning.SQL)
 
     @property
     def condition(self) -> Expression | None:
         """The filter as the planner reads it."""
         if self.filter is None:
             return None
-        return read_arrow_filter(self.filter, self.dataset.snapshot.schema(), self.nan_order)
+        return read_arrow_filter(self.filter, self.dataset.snapshot.schema(), self.meaning)
 
     @property
-    def applied(self) -> pc.Expression | None:
+    def applied(self) -> BatchFilter | None:
         """The filter as it is applied to batches."""
-        if self.filter is None or self.nan_order is NanOrder.UNORDERED:
-            return self.filter
-        return with_nan_greatest(self.filter, self.dataset.schema)
+        if self.filter is None:
+            return None
+        return batch_filter(self.filter, self.dataset.schema, self.meaning)
 
     @property
     def named(self) -> list[str] | None:
@@ -208,7 +217,7 @@ class Question(Struct, frozen=True, eq=False):
 
         def shape(batch: pa.RecordBatch) -> pa.RecordBatch:
             if applied is not None:
-                batch = batch.filter(applied)
+                batch = applied.filtered(batch)
             return batch if named is None else batch.select(named)
 
         return shape

@@ -25,7 +25,7 @@ from whyscan.engines.pushed_filters import (
     literal_of,
     opaque,
 )
-from whyscan.tree.literals import EXACT
+from whyscan.tree.literals import EXACT, nearest_float32
 from whyscan.tree.nodes import (
     Call,
     Cast,
@@ -222,8 +222,11 @@ def _scalar(kind: str, value: Any) -> Literal:
             return Literal(None, NULL)
         case "Boolean", bool():
             return Literal(value, BOOLEAN)
-        case (("Float32" | "Float64"), _):
-            return Literal(_finite(value), FLOAT if kind == "Float32" else DOUBLE)
+        case "Float32", _:
+            # JSON has the shortest digits of a number of 32 bits, which are another number.
+            return Literal(nearest_float32(_finite(value)), FLOAT)
+        case "Float64", _:
+            return Literal(_finite(value), DOUBLE)
         case "String", str():
             return Literal(value, STRING)
         case "Binary", list():

@@ -204,16 +204,16 @@ class MissingEngine(WhyscanError):
     """The package of an engine is not installed."""
 
 
-PYARROW = "PyArrow"
-_ENGINES = {"duckdb": "DuckDB", "polars": "Polars", "datafusion": "DataFusion", "daft": "Daft"}
+PYARROW, DATAFUSION = "PyArrow", "DataFusion"
+_ENGINES = {"duckdb": "DuckDB", "polars": "Polars", "datafusion": DATAFUSION, "daft": "Daft"}
 _OWN = {"whyscan", "pyarrow"}
 
 
 def calling_engine() -> str:
     """The engine whose Python code called, PyArrow if it is none of them.
 
-    Engines that take a PyArrow dataset do not say who they are. It matters for NaN, which SQL
-    engines hold for the greatest value, and PyArrow does not order.
+    Engines that take a PyArrow dataset do not say who they are. It matters for NaN and NULL,
+    of which SQL engines and PyArrow have other rules.
     """
     frame = sys._getframe(1)  # noqa: SLF001 - the documented way to the code that calls
     while (package := str(frame.f_globals.get("__name__")).partition(".")[0]) in _OWN:

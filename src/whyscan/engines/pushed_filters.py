@@ -121,6 +121,8 @@ class FilteredSchema(Struct, frozen=True):
         if isinstance(right, Literal) and right.value is None:
             return Literal(None, BOOLEAN)
         left, right = _in_one_type(left, right)
+        if self.nan_order is NanOrder.SIGNED and any(map(_is_nan, (left, right))):
+            raise NotInterpreted("the sign of this NaN counts")
         order = self.nan_order if isinstance(type_of(left), FloatType) else NanOrder.GREATEST
         return Comparison(operator, left, right, order)
 
@@ -134,11 +136,19 @@ class FilteredSchema(Struct, frozen=True):
         if any(left != subject for left, _ in pairs) or len(literals) < len(pairs):
             raise NotInterpreted("the values of the list have several types")
         if isinstance(type_of(subject), FloatType) and any(
-            v.value == 0 or (isinstance(v.value, float) and math.isnan(v.value)) for v in literals
+            v.value == 0 or _is_nan(v) for v in literals
         ):
             raise NotInterpreted("zeros have two signs, and NaN may equal nothing")
         distinct = pc.unique(arrow.array([v.value for v in literals], type_of(subject)))
         return In(subject, distinct.take(pc.sort_indices(distinct)), null=False, nan=False)
+
+
+def _is_nan(operand: Expression) -> bool:
+    match operand:
+        case Literal(value=float() as number):
+            return math.isnan(number)
+        case _:
+            return False
 
 
 def _type_named(fields: Iterable[Field], name: str) -> Type:

@@ -85,6 +85,17 @@ def with_unordered_nan(
     )
 
 
+def with_signed_nan(compared: Truth, a: Interval, b: Interval) -> Truth:
+    """The truth of a comparison if a NaN may be the least value, too: beside NaN all may be."""
+    beside_nan = either(both(a.nan, b.present), both(a.present, b.nan))
+    return Truth(
+        lambda: either(compared.true, beside_nan),
+        lambda: either(compared.false, beside_nan),
+        lambda: compared.null,
+        lambda: compared.raises,
+    )
+
+
 def _less(a: Interval, b: Interval) -> Truth:
     return _ordered(a, b, may_be_less, lambda x, y: may_be_less_equal(y, x))
 

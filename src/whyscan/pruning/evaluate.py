@@ -12,7 +12,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.pruning import truth
-from whyscan.pruning.comparison import compare, compare_with_itself, with_unordered_nan
+from whyscan.pruning.comparison import (
+    compare,
+    compare_with_itself,
+    with_signed_nan,
+    with_unordered_nan,
+)
 from whyscan.pruning.domains import may_satisfy_together
 from whyscan.pruning.functions import apply, arithmetic, cast, coalesced, like
 from whyscan.pruning.interval import Interval, anything, hull, of_literal, only_null, restrict
@@ -211,6 +216,9 @@ def _comparison(expression: Comparison, batch: ContainerBatch) -> Truth:
     else:
         right = interval_of(expression.right, batch)
         compared = compared_on_grid(compare(expression.operator, left, right), expression)
+    if expression.nan_order is NanOrder.SIGNED:
+        # A value and itself have one sign.
+        return compared if are_the_same else with_signed_nan(compared, left, right)
     if expression.nan_unordered:
         never_greatest = expression.nan_order is NanOrder.UNORDERED
         return with_unordered_nan(

@@ -72,6 +72,7 @@ class NanOrder(Enum):
     GREATEST = "it is the greatest value and equals itself"
     UNORDERED = "it is neither less than, nor equal to, nor greater than any value"
     EITHER = "one of both: we do not know"
+    SIGNED = "it is the greatest value, and the least one if its sign is negative"
 
 
 class Comparison(Struct, frozen=True):
@@ -84,7 +85,7 @@ class Comparison(Struct, frozen=True):
 
     @property
     def nan_unordered(self) -> bool:
-        """Whether a comparison with NaN may be FALSE for `=`, `<` and `>`, and TRUE for `<>`."""
+        """Whether NaN may be something other than the greatest value."""
         return self.nan_order is not NanOrder.GREATEST
 
 
