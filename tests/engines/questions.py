@@ -79,7 +79,7 @@ EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 MICROSECOND = dt.timedelta(microseconds=1)
 
 
-def stored(value: Any) -> Any:
+def as_number(value: Any) -> Any:
     """A value as the oracle has it: dates are days and moments are microseconds."""
     match value:
         case dt.datetime():
@@ -94,7 +94,7 @@ def member(of: Mapping[str, Any], path: tuple[str, ...]) -> Any:
     value: Any = of
     for name in path:
         value = None if value is None else value[name]
-    return stored(value)
+    return as_number(value)
 
 
 VALUES = [{path: member(row(number), path) for path in COLUMNS} for number in range(LIVE)]

@@ -33,8 +33,8 @@ SAMPLE, ALL = 12, 500
 """Questions that every run asks, and all that the proof asks; both for each engine and table."""
 
 
-def _sql(asked: Question, name: str) -> str:
-    return f"SELECT {', '.join(asked.columns)} FROM {name} WHERE {as_sql(asked.condition)}"
+def _sql(query: Question, name: str) -> str:
+    return f"SELECT {', '.join(query.columns)} FROM {name} WHERE {as_sql(query.condition)}"
 
 
 def by_duckdb(table: whyscan.Table, file: str) -> tuple[Provider, Ask, Ask]:
@@ -44,7 +44,7 @@ def by_duckdb(table: whyscan.Table, file: str) -> tuple[Provider, Ask, Ask]:
     connection.execute(f"CREATE VIEW own AS SELECT * FROM read_parquet('{file}')")
 
     def ask(name: str) -> Ask:
-        return lambda asked: connection.sql(_sql(asked, name)).to_arrow_table()
+        return lambda query: connection.sql(_sql(query, name)).to_arrow_table()
 
     return provider, ask("events"), ask("own")
 
@@ -56,8 +56,8 @@ def by_datafusion(table: whyscan.Table, file: str) -> tuple[Provider, Ask, Ask]:
 
     def ask(name: str) -> Ask:
         # The two engines write bytes in different ways.
-        return lambda asked: context.sql(
-            re.sub(r"from_hex\('(\w*)'\)", r"X'\1'", _sql(asked, name))
+        return lambda query: context.sql(
+            re.sub(r"from_hex\('(\w*)'\)", r"X'\1'", _sql(query, name))
         ).to_arrow_table()
 
     return provider, ask("events"), ask("own")
@@ -75,8 +75,8 @@ def by_polars_of_a_dataset(table: whyscan.Table, file: str) -> tuple[Provider, A
 
 
 def _ask_polars(frame: pl.LazyFrame) -> Ask:
-    return lambda asked: (
-        frame.filter(as_polars(asked.condition)).select(asked.columns).collect().to_arrow()
+    return lambda query: (
+        frame.filter(as_polars(query.condition)).select(query.columns).collect().to_arrow()
     )
 
 
@@ -84,7 +84,7 @@ def by_pyarrow(table: whyscan.Table, file: str) -> tuple[Provider, Ask, Ask]:
     dataset = table.to_dataset()
 
     def ask(of: ds.Dataset) -> Ask:
-        return lambda asked: of.to_table(list(asked.columns), filter=as_arrow(asked.condition))
+        return lambda query: of.to_table(list(query.columns), filter=as_arrow(query.condition))
 
     return dataset, ask(dataset), ask(ds.dataset(file))
 
@@ -123,13 +123,13 @@ def test_an_engine_gives_the_rows_of_its_own_reader_and_of_brute_force(lakes, la
     skipped = 0
 
     for seed in seeds:
-        asked = question(seed)
-        rows = ours(asked)
-        numbers = pa.array(asked.answer(ordered=engine != "pyarrow"), pa.int64())
+        query = question(seed)
+        rows = ours(query)
+        numbers = pa.array(query.answer(ordered=engine != "pyarrow"), pa.int64())
         expected = all_rows().take(numbers)
 
-        assert not difference(rows, own(asked)), (seed, as_sql(asked.condition))
-        assert not difference(rows, expected.select(asked.columns)), seed
+        assert not difference(rows, own(query)), (seed, as_sql(query.condition))
+        assert not difference(rows, expected.select(query.columns)), seed
         skipped += provider.last_plan.summary.files_total - provider.last_plan.summary.files_kept
 
     assert skipped >= len(seeds), "hardly a file was skipped"
