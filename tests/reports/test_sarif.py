@@ -2,9 +2,14 @@
 
 import json
 
+from pathlib import Path
+from typing import get_args
+
 from support.lakes import users
 from support.reports import explain
-from whyscan.reports.gates import Gates
+from whyscan.reports.findings import Code
+from whyscan.reports.findings.rules import ABOUT, ABOUT_GATES, DOCUMENTATION, page
+from whyscan.reports.gates import GateName, Gates
 from whyscan.reports.sarif import sarif
 
 BOTH = "country = 'DE' AND age > 40"
@@ -55,3 +60,25 @@ def test_the_same_fact_has_the_same_fingerprint_and_another_has_another():
     assert prints("age > 40") == prints("age > 40")
     assert not set(prints("age > 40")) & set(prints("age > 41"))
     assert len(set(prints("age > 40"))) == len(prints("age > 40"))
+
+
+def test_every_finding_and_every_gate_has_a_sentence_and_a_section_of_the_documentation():
+    _, names = get_args(GateName)[1:]
+    docs = Path(__file__).parents[2] / "docs"
+    sections = (docs / "findings.md").read_text("utf-8")
+
+    assert ABOUT.keys() == set(Code)
+    assert ABOUT_GATES.keys() == set(names.extra_json_schema["enum"])
+    assert [code for code in Code if f"## {code}\n" not in sections] == []
+    assert page("SMALL_FILES") == f"{DOCUMENTATION}/findings.md#small_files"
+
+
+def test_a_rule_says_what_it_is_about_and_where_that_is_explained():
+    [rule] = [
+        rule
+        for rule in run(explain(users(), "age > 40"))["tool"]["driver"]["rules"]
+        if rule["id"] == "NO_PARTITION_FILTER"
+    ]
+
+    assert rule["shortDescription"]["text"] == ABOUT[Code.NO_PARTITION_FILTER]
+    assert rule["helpUri"].endswith("/docs/findings.md#no_partition_filter")

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from whyscan.reports.document import version
 from whyscan.reports.findings import Severity
+from whyscan.reports.findings.rules import DOCUMENTATION, GATE, about, page
 from whyscan.reports.phrases import gate
 from whyscan.reports.words import inert, inert_sql
 
@@ -30,11 +31,25 @@ def sarif(report: CheckedReport, source: str | None = None) -> str:
     driver = {
         "name": "whyscan",
         "version": version(),
-        "rules": [{"id": rule} for rule in dict.fromkeys(result["ruleId"] for result in listed)],
+        "informationUri": DOCUMENTATION,
+        "rules": [_rule(rule) for rule in dict.fromkeys(result["ruleId"] for result in listed)],
     }
     run_object = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": listed}
     document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run_object]}
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _rule(rule: str) -> dict[str, Any]:
+    """Return what code scanning shows of a rule, with the address of its documentation."""
+    sentence = {"text": about(rule)}
+    return {
+        "id": rule,
+        "name": rule.removeprefix(GATE),
+        "shortDescription": sentence,
+        "fullDescription": sentence,
+        "help": {"text": f"{about(rule)} {page(rule)}"},
+        "helpUri": page(rule),
+    }
 
 
 def _results(subject: CheckedSubject, source: str | None) -> Iterator[dict[str, Any]]:
@@ -69,7 +84,7 @@ def _gates(report: GatedReport) -> Iterator[dict[str, Any]]:
     for assertion in report.assertions:
         if not assertion.passed:
             yield {
-                "ruleId": f"gate/{assertion.name}",
+                "ruleId": f"{GATE}{assertion.name}",
                 "level": "error",
                 "message": {"text": gate(assertion)},
                 **_suppression(assertion),
