@@ -1,4 +1,4 @@
-"""The step of action.yml that asks: every predicate of one table, every statement, and a summary.
+"""The step of action.yml that asks: predicates of one table, statements, files that changed.
 
 Inputs come from the environment. The command line is called rather than the package, since the
 input `package` may have installed another version.
@@ -14,7 +14,10 @@ import sys
 import sysconfig
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from amounts import Amount, amount, together
+from changes import ChangedFile, Comparison, base_commit, changed_files, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,6 +28,14 @@ WHYSCAN = Path(sysconfig.get_path("scripts")) / "whyscan"
 RESULTS = {0: "pass", 1: "fail"}
 NO_QUESTION = 2
 KILLED = 3
+
+
+class Answer(NamedTuple):
+    """The exit code, the Markdown, and what is read; None if the question has no answer."""
+
+    code: int
+    text: str
+    read: Amount | None
 
 
 def main() -> int:
@@ -38,15 +49,25 @@ def main() -> int:
     answers = [
         ask(question, reports / str(number)) for number, question in enumerate(questions(), start=1)
     ]
+    compared = list(compare(folder, reports, len(answers)))
+    answers += [answer for _, answer in compared]
     print(f"::{token}::")
-    if not answers:
-        print("::error::the inputs 'where' and 'sql' hold no question")
+    # A pull request that changes no query asks nothing, and that is no mistake.
+    nothing = 0 if any(lines("CHANGED")) else NO_QUESTION
+    if not answers and nothing:
+        print("::error::the inputs 'where', 'sql' and 'changed' hold no question")
     if os.environ["FORMAT"] == "sarif":
         join(reports)
-    summary.write_text("\n".join(text for _, text in answers), "utf-8")
-    code = max((code for code, _ in answers), default=NO_QUESTION)
+    parts = [table(comparison for comparison, _ in compared), *(a.text for a in answers)]
+    summary.write_text("\n".join(part for part in parts if part), "utf-8")
+    code = max((answer.code for answer in answers), default=nothing)
     append("GITHUB_STEP_SUMMARY", summary.read_text("utf-8"))
-    outcome = {"result": RESULTS.get(code, "error"), "summary": summary, "reports": reports}
+    outcome = {
+        "result": RESULTS.get(code, "error"),
+        "summary": summary,
+        "reports": reports,
+        **numbers(answers),
+    }
     append("GITHUB_OUTPUT", "".join(f"{name}={value}\n" for name, value in outcome.items()))
     return code
 
@@ -58,19 +79,62 @@ def questions() -> Iterator[Sequence[str]]:
         yield [f"--where={predicate}", "--", os.environ["TABLE"]]
     if not predicates and os.environ["TABLE"] and any(statistics()):
         yield ["--", os.environ["TABLE"]]
-    tables = [f"--table={table}" for table in lines("TABLES")]
-    for statement in lines("SQL"):
-        yield [f"--sql={statement}", *tables]
+    for text in lines("SQL"):
+        yield statement(text)
 
 
-def ask(question: Sequence[str], report: Path) -> tuple[int, str]:
-    """The exit code and the Markdown of one question; its report in another form beside it."""
+def statement(text: str) -> list[str]:
+    """The words that ask a whole statement of the tables by their names."""
+    return [f"--sql={text}", *(f"--table={place}" for place in lines("TABLES"))]
+
+
+def compare(folder: Path, reports: Path, asked: int) -> Iterator[tuple[Comparison, Answer]]:
+    """The SQL files that the pull request changes: what each reads before and after."""
+    patterns = list(lines("CHANGED"))
+    base = base_commit() if patterns else ""
+    if not base:
+        return
+    for number, file in enumerate(changed_files(patterns, base), start=asked + 1):
+        answer = ask(statement(f"@{file.path}"), reports / str(number))
+        before = None if file.before is None else earlier(file, folder / f"before-{number}.sql")
+        text = f"### {Path(file.path).name.replace('#', '')}\n\n{answer.text}"
+        yield Comparison(file.path, before, answer.read), answer._replace(text=text)
+
+
+def earlier(file: ChangedFile, place: Path) -> Amount | None:
+    """What the file read at the base; None if it could not be answered."""
+    place.write_text(file.before or "", "utf-8")
+    return read_by(statement(f"@{place}"), place.with_suffix(".json"))
+
+
+def numbers(answers: Sequence[Answer]) -> dict[str, str]:
+    """The outputs about all answers together; empty if one question has no answer."""
+    amounts = [answer.read for answer in answers if answer.read is not None]
+    whole = together(amounts)
+    complete = len(amounts) == len(answers) > 0
+    return {
+        "pruning-pct": f"{whole.pruned:.3f}" if complete else "",
+        "files-read": str(whole.files) if complete else "",
+        "bytes-read": str(whole.bytes) if complete and whole.bytes is not None else "",
+    }
+
+
+def ask(question: Sequence[str], report: Path) -> Answer:
+    """One question; its report in another form beside it."""
     code, outcome = explain(question, ["--format=markdown"])
+    if code not in RESULTS:
+        return Answer(code, outcome, None)
     form = os.environ["FORMAT"]
-    if form and code in RESULTS:
+    if form:
         also, _ = explain(question, [f"--format={form}", f"--output={report}.{form}"])
         code = max(code, also)
-    return code, outcome
+    return Answer(code, outcome, read_by(question, report.parent.parent / "amounts.json"))
+
+
+def read_by(question: Sequence[str], place: Path) -> Amount | None:
+    """What a question reads, from the JSON document; None if it has no answer."""
+    code, _ = explain(question, ["--format=json", f"--output={place}"])
+    return amount(place.read_text("utf-8")) if code in RESULTS else None
 
 
 def explain(question: Sequence[str], how: Sequence[str]) -> tuple[int, str]:

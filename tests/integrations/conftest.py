@@ -1,9 +1,11 @@
 """The demo's lake, written once, in a folder where a job would have it; and installing offline."""
 
 import sysconfig
+from pathlib import Path
 
 import pytest
 
+from integrations.steps import ACTION, EXPLAIN, INSTALL, ROOT, run_step
 from whyscan.demo.lake import write_lake
 
 
@@ -23,3 +25,31 @@ def lent():
         "PIP_NO_BUILD_ISOLATION": "0",  # pip reads it the other way round: 0 is "no isolation"
         "PYTHONPATH": sysconfig.get_path("purelib"),
     }
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory, workspace, lent):
+    """The first step, for real: this checkout built and installed, its dependencies lent to it."""
+    done = run_step(
+        INSTALL,
+        {"inputs.package": "", "github.action_path": str(ROOT)},
+        tmp_path_factory.mktemp("install"),
+        workspace,
+        **lent,
+    )
+    assert done.code == 0, done.log
+    return Path(done.outputs["bin"])
+
+
+@pytest.fixture
+def act(installed, workspace, tmp_path, lent):
+    """The second step with these inputs; the others are at their defaults."""
+    defaults = {name: entry.get("default", "") for name, entry in ACTION["inputs"].items()}
+
+    def run(where_it_runs=workspace, environment=lent, **inputs):
+        values = {**defaults, **{name.replace("_", "-"): text for name, text in inputs.items()}}
+        context = {f"inputs.{name}": text for name, text in values.items()}
+        context |= {"steps.install.outputs.bin": str(installed), "github.action_path": str(ROOT)}
+        return run_step(EXPLAIN, context, tmp_path / "step", where_it_runs, **environment)
+
+    return run

@@ -3,98 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-import yaml
 
-from support.commands import WHYSCAN
-
-ROOT = Path(__file__).parents[2]
-ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
-INSTALL, EXPLAIN = (step for step in ACTION["runs"]["steps"] if "run" in step)
-EXPRESSION = re.compile(r"\$\{\{ *([\w.-]+) *\}\}")
+from integrations.steps import ACTION, OUTPUTS
 
 pytestmark = pytest.mark.xdist_group("action")  # one installation
-
-# The runner's own words for `shell: bash`.
-BASH = ("bash", "--noprofile", "--norc", "-eo", "pipefail")
-
-
-@dataclass(frozen=True)
-class Done:
-    code: int
-    log: str
-    summary: str
-    outputs: dict[str, str]
-
-
-def run_step(step, context, folder, cwd, **environment):
-    """One step: expressions of `env` replaced, the script as it stands in a file."""
-    folder.mkdir(exist_ok=True)
-    files_of_runner = {name: folder / name for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
-    for file in files_of_runner.values():
-        file.touch()
-    script = folder / "script.sh"
-    script.write_text(step["run"], "utf-8")
-    variables = {
-        name: EXPRESSION.sub(lambda match: context[match[1]], str(value))
-        for name, value in step["env"].items()
-    }
-    path = f"{WHYSCAN.parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        [*BASH, str(script)],
-        cwd=cwd,
-        env={
-            **os.environ,
-            "PATH": path,
-            "RUNNER_TEMP": str(folder),
-            **{name: str(file) for name, file in files_of_runner.items()},
-            **variables,
-            **environment,
-        },
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    lines = files_of_runner["GITHUB_OUTPUT"].read_text("utf-8").splitlines()
-    outputs = dict(line.split("=", 1) for line in lines)
-    return Done(
-        done.returncode, done.stdout, files_of_runner["GITHUB_STEP_SUMMARY"].read_text(), outputs
-    )
-
-
-@pytest.fixture(scope="session")
-def installed(tmp_path_factory, workspace, lent):
-    """The first step, for real: this checkout built and installed, its dependencies lent to it."""
-    done = run_step(
-        INSTALL,
-        {"inputs.package": "", "github.action_path": str(ROOT)},
-        tmp_path_factory.mktemp("install"),
-        workspace,
-        **lent,
-    )
-    assert done.code == 0, done.log
-    return Path(done.outputs["bin"])
-
-
-@pytest.fixture
-def act(installed, workspace, tmp_path, lent):
-    """The second step with these inputs; the others are at their defaults."""
-    defaults = {name: entry.get("default", "") for name, entry in ACTION["inputs"].items()}
-
-    def run(**inputs):
-        values = {**defaults, **{name.replace("_", "-"): text for name, text in inputs.items()}}
-        context = {f"inputs.{name}": text for name, text in values.items()}
-        context |= {"steps.install.outputs.bin": str(installed), "github.action_path": str(ROOT)}
-        return run_step(EXPLAIN, context, tmp_path / "step", workspace, **lent)
-
-    return run
 
 
 def test_no_script_has_an_expression_pasted_into_it():
@@ -109,7 +26,7 @@ def test_every_input_is_used_and_every_output_comes_from_a_step():
 
     assert [name for name in ACTION["inputs"] if f"inputs.{name} " not in text] == []
     assert {entry["value"] for entry in ACTION["outputs"].values()} == {
-        f"${{{{ steps.explain.outputs.{name} }}}}" for name in ("result", "summary", "reports")
+        f"${{{{ steps.explain.outputs.{name} }}}}" for name in OUTPUTS
     }
 
 
@@ -126,6 +43,8 @@ def test_one_predicate_passes_and_is_in_the_summary(act):
 
     assert (done.code, done.outputs["result"]) == (0, "pass")
     assert "**reads 1 of 6 files" in done.summary
+    numbers = [done.outputs[name] for name in ("pruning-pct", "files-read", "bytes-read")]
+    assert numbers == ["83.333", "1", "505"]
     assert Path(done.outputs["summary"]).read_text() == done.summary
 
 
@@ -147,6 +66,7 @@ def test_what_cannot_be_evaluated_is_an_error_beside_the_answers(act):
     done = act(table="lake/users", where="agee > 40\nage > 40")
 
     assert (done.code, done.outputs["result"]) == (3, "error")
+    assert done.outputs["pruning-pct"] == done.outputs["files-read"] == ""
     assert "    error: unknown column 'agee'" in done.summary
     assert "**reads " in done.summary
 
@@ -253,7 +173,7 @@ def test_hostile_words_stay_words_and_are_no_commands_to_the_runner(act, workspa
     )
 
     assert (done.code, done.outputs["result"]) == (3, "error")
-    assert done.outputs.keys() == {"result", "summary", "reports"}
+    assert done.outputs.keys() == set(OUTPUTS)
     assert list(workspace.rglob("pwned*")) == []
     first, *quoted, last = done.log.splitlines()
     token = first.removeprefix("::stop-commands::")

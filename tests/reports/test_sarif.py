@@ -1,7 +1,6 @@
 """SARIF: what code scanning needs of a result, and its identity from run to run."""
 
 import json
-
 from pathlib import Path
 from typing import get_args
 
