@@ -61,8 +61,8 @@ def together(amounts: Iterable[Amount]) -> Amount:
 def total(numbers: Iterable[int | None]) -> int | None:
     """The sum; None if one is unknown."""
     listed = list(numbers)
-    known = [number for number in listed if number is not None]
-    return sum(known) if len(known) == len(listed) else None
+    numbers_only = [number for number in listed if number is not None]
+    return sum(numbers_only) if len(numbers_only) == len(listed) else None
 
 
 def size(count: int | None) -> str:

@@ -44,8 +44,8 @@ def changed_files(patterns: Sequence[str], base: str) -> Iterator[ChangedFile]:
     where = [f":(glob){pattern}" for pattern in patterns]
     names = git("diff", "--name-only", "--relative", "--diff-filter=d", "-z", base, "--", *where)
     for path in sorted(name for name in names.split("\0") if name):
-        known = git("ls-tree", "--name-only", "-z", base, "--", path)
-        yield ChangedFile(path, git("show", f"{base}:./{path}") if known else None)
+        entry = git("ls-tree", "--name-only", "-z", base, "--", path)
+        yield ChangedFile(path, git("show", f"{base}:./{path}") if entry else None)
 
 
 def git(*words: str) -> str:

@@ -88,13 +88,13 @@ def statement(text: str) -> list[str]:
     return [f"--sql={text}", *(f"--table={place}" for place in lines("TABLES"))]
 
 
-def compare(folder: Path, reports: Path, asked: int) -> Iterator[tuple[Comparison, Answer]]:
+def compare(folder: Path, reports: Path, count: int) -> Iterator[tuple[Comparison, Answer]]:
     """The SQL files that the pull request changes: what each reads before and after."""
     patterns = list(lines("CHANGED"))
     base = base_commit() if patterns else ""
     if not base:
         return
-    for number, file in enumerate(changed_files(patterns, base), start=asked + 1):
+    for number, file in enumerate(changed_files(patterns, base), start=count + 1):
         answer = ask(statement(f"@{file.path}"), reports / str(number))
         before = None if file.before is None else earlier(file, folder / f"before-{number}.sql")
         text = f"### {Path(file.path).name.replace('#', '')}\n\n{answer.text}"

@@ -129,7 +129,7 @@ class Comments(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(text)))
         self.end_headers()
         self.wfile.write(text)
-        self.server.asked.append((self.command, urlsplit(self.path).path))
+        self.server.requests.append((self.command, urlsplit(self.path).path))
 
     def log_message(self, *_):
         pass
@@ -139,7 +139,7 @@ class Comments(BaseHTTPRequestHandler):
 def api(comments=()):
     server = ThreadingHTTPServer(("127.0.0.1", 0), Comments)
     server.comments = {n: {"id": n, "body": body} for n, body in enumerate(comments, start=1)}
-    server.asked = []
+    server.requests = []
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
@@ -182,7 +182,7 @@ def test_one_comment_is_written_and_then_updated(write):
         ours = [c["body"] for c in server.comments.values() if "whyscan" in c["body"]]
 
     assert ours == ["<!-- whyscan whyscan -->\nsecond"]
-    assert server.asked[-1] == ("PATCH", "/repos/o/r/issues/comments/131")
+    assert server.requests[-1] == ("PATCH", "/repos/o/r/issues/comments/131")
 
 
 def test_a_long_summary_is_cut_at_a_line(write):
@@ -208,4 +208,4 @@ def test_a_job_without_a_pull_request_writes_nothing(write):
     with api() as server:
         done = write(server, "text", GITHUB_EVENT_PATH="")
 
-    assert (done.code, server.asked) == (0, [])
+    assert (done.code, server.requests) == (0, [])
