@@ -32,6 +32,7 @@ __all__ = [
     "in_order",
     "layout",
     "pruning",
+    "rules",
     "statistics",
 ]
 
