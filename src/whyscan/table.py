@@ -156,6 +156,7 @@ class Table:
         assume_no_nan: bool = False,
         verbose: bool = False,
         assert_stats: bool | Sequence[str] = False,
+        engines: str | Sequence[str] = (),
         spark: SparkSession | None = None,
     ) -> Report:
         """Report what a predicate reads, and why each container is skipped or kept.
@@ -171,10 +172,14 @@ class Table:
         - `verbose` lists every live file; every manifest is opened for it.
         - `assert_stats` names columns, and counts the files without statistics for them. True means
           the columns of the predicate, or all columns if the predicate names none.
+        - `engines` names engines, as `duckdb` or `duckdb@1.5`, or `all`: the report says what each
+          of them reads, and by which of its rules. Without names it says whether common engines
+          read more than metadata proves.
         - With `spark`, the executors of that session read the metadata and plan. The report is the
           same.
         """
         terms = PlanTerms(dialect, timezone, depth, full, assume_no_nan, verbose, assert_stats)
+        terms = replace(terms, engines=checked_engines(engines))
         return explain_table(self, where, _selected(select, columns), terms, spark)
 
     def scan(
@@ -455,6 +460,15 @@ def open(  # noqa: A001 - the public name, as in `whyscan.open`
     return Table(
         open_snapshot([str(place) for place in locations], partition_types, storage, travel)
     )
+
+
+def checked_engines(names: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the names of engines as a tuple; a name or a version that is unknown is an error."""
+    from whyscan.profiles.engine_names import named_profiles
+
+    words = (names,) if isinstance(names, str) else tuple(names)
+    named_profiles(words)
+    return words
 
 
 def _selected(select: Sequence[str] | None, columns: Sequence[str] | None) -> Sequence[str] | None:

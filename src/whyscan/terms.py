@@ -33,3 +33,8 @@ class PlanTerms(Struct, frozen=True):
 
     True means the columns of the predicate, or all columns if the predicate names none.
     """
+    engines: Sequence[str] | None = ()
+    """Engines, as `NAME` or `NAME@VERSION`: the report says what each of them reads.
+
+    Without names it compares common engines, and with None it names no engine.
+    """

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from whyscan.cli import options, suggestions
 from whyscan.cli.baseline import against_baseline
+from whyscan.cli.engine_option import ENGINES
 from whyscan.cli.formats import EXPLAIN_FORMS, LISTS_FILES, rendered_checks
 from whyscan.cli.gates import gates_of_table, thresholds_of_table
 from whyscan.cli.progress import Progress
@@ -103,6 +104,7 @@ class ExplainArguments(Struct, frozen=True):
 )
 @options.VERSION
 @options.TERMS
+@ENGINES
 @options.STORAGE
 @options.form(*EXPLAIN_FORMS, about="Write the report in this format; html lists every file.")
 @options.OUTPUT

@@ -40,5 +40,11 @@ def timezones(_: click.Context, __: click.Parameter, typed: str) -> list[Complet
     return _beginning(typed, sorted(available_timezones()))
 
 
+def engines(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
+    from whyscan.profiles.engine_names import ENGINES, EVERY
+
+    return _beginning(typed, [*(engine.name for engine in ENGINES), EVERY])
+
+
 def _beginning(typed: str, words: Iterable[str]) -> list[CompletionItem]:
     return [CompletionItem(word) for word in words if word.startswith(typed)]

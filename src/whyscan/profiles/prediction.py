@@ -7,6 +7,7 @@ the same of a predicate share its evaluation.
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from whyscan.planning.plan.blockwise import kept_groups
 from whyscan.planning.plan.evidence import FILES, MANIFESTS, ROW_GROUPS
 from whyscan.planning.plan.judgement import UNDECIDED, Evaluation
 from whyscan.planning.plan.partition_values import spread
-from whyscan.planning.plan.planner import total_of
+from whyscan.planning.plan.planner import plus, total_of
 from whyscan.planning.plan.replan import Metadata
 from whyscan.profiles.weakened import Weakened, roles_of, weakened
 
@@ -29,11 +30,12 @@ if TYPE_CHECKING:
 
     from whyscan.planning.plan.evidence import Evidence, LevelEvidence
     from whyscan.planning.plan.judgement import Decided, Flags
-    from whyscan.planning.plan.scan_plan import ScanPlan
+    from whyscan.planning.plan.scan_plan import PlanRequest, ScanPlan
     from whyscan.profiles.rule import EngineProfile
     from whyscan.profiles.weakened import RuleUse
     from whyscan.pruning.containers import Containers
     from whyscan.tables.snapshot import Files, Manifests, RowGroups
+    from whyscan.tree.nodes import Predicate
 
 FOOTERS_AT_MOST = 100
 """Below `--depth auto`, footers are opened for engines if there are no more of them than this."""
@@ -74,6 +76,25 @@ class Prediction(Struct, frozen=True):
     def files_kept(self) -> int:
         return sum(level.kept for level in self.levels if level.level == FILES)
 
+    def __add__(self, other: Prediction) -> Prediction:
+        """The sum for two parts of a table."""
+        levels = tuple(
+            mine + theirs for mine in self.levels if (theirs := other.level(mine.level)) is not None
+        )
+        uses = tuple(dict.fromkeys((*self.uses, *other.uses)))
+        flags = np.concatenate([self.files, other.files])
+        return Prediction(levels, uses, plus(self.bytes, other.bytes), flags)
+
+
+def uses_of(request: PlanRequest, profile: EngineProfile) -> tuple[RuleUse, ...]:
+    """The rules that concern a predicate at any level; no container is looked at."""
+    table_format, roles = request.snapshot.format, roles_of(request.snapshot)
+    each = (
+        weakened(request.predicate, profile.rules(table_format, level), roles).uses
+        for level in (MANIFESTS, FILES, ROW_GROUPS)
+    )
+    return tuple(dict.fromkeys(use for uses in each for use in uses))
+
 
 def predictions(
     plan: ScanPlan, profiles: Sequence[EngineProfile], *, open_more: bool = True
@@ -83,7 +104,7 @@ def predictions(
     `open_more`: manifests and footers that only engines read are opened; otherwise numbers that
     need them are "at least".
     """
-    reader = _EngineReader(plan, open_more=open_more)
+    reader = EngineReader(plan, open_more=open_more)
     return tuple(reader.predict(profile) for profile in profiles)
 
 
@@ -92,7 +113,7 @@ def prediction(plan: ScanPlan, profile: EngineProfile) -> Prediction:
     return predictions(plan, [profile])[0]
 
 
-class _EngineReader:
+class EngineReader:
     """Judges the weakened predicates of engines on the containers of one plan."""
 
     def __init__(self, plan: ScanPlan, *, open_more: bool) -> None:
@@ -104,6 +125,15 @@ class _EngineReader:
         self.flags: dict[tuple[object, ...], Flags] = {}
         self.more_files: dict[bytes, Files] = {}
         self.more_groups: dict[bytes, RowGroups] = {}
+
+    def with_predicate(self, predicate: Predicate) -> EngineReader:
+        """The reader for another predicate that is TRUE of the same rows.
+
+        It shares the verdicts and what was opened. Its columns must be among the plan's.
+        """
+        other = copy(self)
+        other.plan = replace(self.plan, predicate=predicate)
+        return other
 
     def predict(self, profile: EngineProfile) -> Prediction:
         """What one engine reads."""

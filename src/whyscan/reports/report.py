@@ -31,6 +31,7 @@ from whyscan.planning.why.reasons import reasons
 from whyscan.reports.conjuncts import ConjunctLine, conjunct_lines
 from whyscan.reports.coverage import Coverage, MissingStatistics
 from whyscan.reports.document import moment
+from whyscan.reports.engines import EngineReading, engine_notes, engine_readings
 from whyscan.reports.findings import Code, Facts, Finding, findings
 from whyscan.reports.first_change import FirstChange, first_change
 from whyscan.reports.gates import Assertion, CheckedSubject, GatedAmount, Gates, assertions
@@ -189,6 +190,13 @@ class Report(CheckedReport, frozen=True, rename={"overlap": "mechanisms"}):
     cost: Annotated[
         Cost | None, Meta(description="With --price: what reading the kept files costs.")
     ] = None
+    engines: Annotated[
+        tuple[EngineReading, ...],
+        Meta(
+            description="What each named engine reads; without a name, what common engines read "
+            "if one of them reads more than metadata proves."
+        ),
+    ] = ()
 
     @property
     def files_level(self) -> Level:
@@ -309,7 +317,7 @@ def report_on(planned: PlannedSnapshot, tally: Tally, common: CommonFacts) -> Re
         removals=removals(outcome.removed, planned.predicate),
         survivors=_survivors(outcome.stays),
         unchecked=_unchecked(planned, tally),
-        notes=planned.snapshot.notes,
+        notes=(*planned.snapshot.notes, *engine_notes(planned)),
         rows_matched=outcome.rows_matched,
         conjuncts=facts.conjuncts,
         overlap=outcome.overlap,
@@ -322,13 +330,15 @@ def report_on(planned: PlannedSnapshot, tally: Tally, common: CommonFacts) -> Re
         assertions=(),
         metadata=Effort(0, 0, None, 0.0),
         missing_statistics=workings.missing_statistics,
+        engines=engine_readings(planned, facts.levels),
     )
 
 
 def after_limit(report: Report, plan: PlanRequest, outcome: PlanOutcome) -> Report:
     """Return the report with the counts that are left after a LIMIT.
 
-    The finding WEAK_PRUNING is dropped, because a LIMIT reads only some of the kept files.
+    The finding WEAK_PRUNING is dropped, because a LIMIT reads only some of the kept files; and no
+    profile says what engines make of a LIMIT.
     """
     levels = _with_confidence(
         outcome.levels, interpreted=report.confidence is not Confidence.INCOMPLETE
@@ -342,6 +352,7 @@ def after_limit(report: Report, plan: PlanRequest, outcome: PlanOutcome) -> Repo
         residual=residual_of(plan.predicate, outcome.left),
         selection=_selection(plan, outcome),
         findings=tuple(f for f in report.findings if f.code is not Code.WEAK_PRUNING),
+        engines=(),
     )
 
 

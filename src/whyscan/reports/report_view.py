@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from whyscan.reports.engine_phrases import engine_lines
 from whyscan.reports.phrases import (
     basis,
     overlapping,
@@ -62,6 +63,7 @@ def view(report: Report) -> Blocks:
                 *cost(report.cost),
             )
         ),
+        NotesBlock(tuple(engine_lines(report.engines, report.levels))),
         Section("What is read", (FunnelBlock(report.levels),), quiet=True),
         conjunct_section(report),
         survivors(report),

@@ -86,6 +86,7 @@ def options_of(terms: PlanTerms) -> Options:
         full=terms.full,
         every_manifest=terms.verbose,
         assume_no_nan=terms.assume_no_nan,
+        engines=None if terms.engines is None else tuple(terms.engines),
     )
 
 

@@ -53,6 +53,8 @@ class Options(Struct, frozen=True):
     - `complete` are columns whose statistics every file should have: files without them are counted
       and named. None means no check.
     - `limit` is a number of rows that suffices, any rows; None means all.
+    - `engines` are names of engines for the report on the plan, no plan depends on them: `()` means
+      those that are common, and None means no engine.
     """
 
     depth: Depth = Depth.AUTO
@@ -64,6 +66,7 @@ class Options(Struct, frozen=True):
     never_run: frozenset[int] = frozenset()
     complete: tuple[Column, ...] | None = None
     limit: int | None = None
+    engines: tuple[str, ...] | None = ()
 
 
 class LevelTotal(Struct, frozen=True):

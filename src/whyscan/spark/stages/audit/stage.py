@@ -71,7 +71,9 @@ class AuditOptions(Struct, frozen=True):
 
     @property
     def terms(self) -> Terms:
-        terms = PlanTerms(depth=self.depth, full=self.full, assume_no_nan=self.assume_no_nan)
+        terms = PlanTerms(
+            depth=self.depth, full=self.full, assume_no_nan=self.assume_no_nan, engines=None
+        )
         return Terms(self.timezone, options_of(terms))
 
 

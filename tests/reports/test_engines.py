@@ -1,0 +1,117 @@
+"""What a report says of engines: their numbers, their rules, and what reads less."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.formats import text
+from support.lakes import delta_users, users
+from support.memory_table import DataFile, MemoryTable, RowGroup
+from support.reports import explain, explained
+from whyscan.errors import UsageError
+from whyscan.profiles.engine_names import ENGINES
+from whyscan.tree.types import INT
+
+COMPUTED = "age + 1 = 42"
+
+
+def engines(snapshot, predicate, *names, **question):
+    document = explained(snapshot, predicate, engines=names, **question)
+    return {engine["engine"]: engine for engine in document["engines"]}
+
+
+def in_one_line(report):
+    return " ".join(text(report).split())
+
+
+def test_a_named_engine_has_its_levels_its_rules_and_what_reads_less():
+    engine = engines(delta_users(), COMPUTED, "spark-delta@4.4", depth="files")["spark-delta"]
+
+    assert list(engine) == ["engine", "version", "evidence", "levels", "rules", "fix"]
+    assert engine["version"] == "4.4.0"
+    assert engine["levels"] == [{"level": "files", "kept": 6, "at_least": False}]
+    (rule,) = engine["rules"]
+    assert list(rule) == ["id", "conjunct", "effect", "source"]
+    assert (rule["id"], rule["conjunct"]) == ("SPARK_DELTA_COMPUTED", COMPUTED)
+    assert engine["fix"] == {"predicate": "age = 41", "files": 3}
+
+
+def test_what_is_written_instead_is_planned_with_the_other_conjuncts():
+    predicate = f"country = 'DE' AND {COMPUTED}"
+
+    engine = engines(delta_users(), predicate, "spark-delta", depth="files")["spark-delta"]
+
+    assert engine["levels"][0]["kept"] == 2
+    assert engine["fix"] == {"predicate": "country = 'DE' AND age = 41", "files": 1}
+
+
+def test_the_sentence_has_both_numbers_the_reason_and_what_to_write():
+    report = explain(delta_users(), COMPUTED, engines="spark-delta@4.4", depth="files")
+
+    said = in_one_line(report)
+    assert "metadata proves 3 of 6 files; spark-delta 4.4 reads 6" in said
+    assert "; write age = 41, then it reads 3" in said
+
+
+def numbers(count):
+    """One file for each hundred numbers."""
+    groups = [RowGroup(100, {"a": (n * 100, n * 100 + 99)}) for n in range(count)]
+    files = [DataFile(f"part-{n:02}", {}, [group]) for n, group in enumerate(groups)]
+    return MemoryTable({"a": INT}, files, footers_describe_files=False)
+
+
+def test_a_long_list_gets_a_range_beside_it_or_becomes_several():
+    predicate = f"a IN ({', '.join(str(5 + n) for n in range(201))})"
+
+    report = explain(numbers(20), predicate, engines=["spark-delta"], depth="files")
+
+    assert report.engines[0].files.kept == 3
+    assert report.engines[0].fix is None, "the range from 5 to 205 is what the list needs"
+
+
+def test_a_list_with_a_gap_is_divided():
+    engine = engines(numbers(20), "a IN (5, 1905)", "spark-delta", depth="files")["spark-delta"]
+
+    assert engine["levels"][0]["kept"] == 20
+    assert engine["fix"] == {"predicate": "a = 5 OR a = 1905", "files": 2}
+
+
+def test_without_a_name_one_line_says_that_common_engines_differ():
+    report = explain(delta_users(), COMPUTED, depth="files")
+
+    assert "engines: spark-delta reads 6, trino 6, duckdb 6" in in_one_line(report)
+    assert {engine.fix for engine in report.engines} == {None}
+
+
+@pytest.mark.parametrize("predicate", ["age > 40", "country = 'DE'", "TRUE"])
+def test_without_a_name_engines_that_read_what_is_proved_are_not_named(predicate):
+    assert explained(delta_users(), predicate, depth="files")["engines"] == []
+
+
+def test_all_leaves_out_engines_that_do_not_read_the_format():
+    readers = [engine.name for engine in ENGINES if "hive" in engine.formats]
+
+    assert list(engines(users(), "age > 40", "all")) == readers
+
+
+def test_a_named_engine_that_does_not_read_the_format_is_a_note():
+    document = explained(users(), "age > 40", engines=["pyiceberg", "duckdb"])
+
+    assert [engine["engine"] for engine in document["engines"]] == ["duckdb"]
+    assert document["notes"] == ["pyiceberg has no profile for hive tables: nothing is said of it"]
+
+
+def test_an_unknown_engine_is_one_line_with_those_that_there_are():
+    with pytest.raises(UsageError, match="unknown engine 'presto'") as error:
+        explain(users(), "age > 40", engines="presto")
+
+    assert error.value.hint.endswith("pyarrow, all")
+
+
+def test_a_redacted_report_has_no_literal_in_what_engines_read():
+    report = explain(delta_users(), COMPUTED, engines="spark-delta", depth="files").redacted()
+
+    (engine,) = report.engines
+    assert engine.rules[0].conjunct == "age + ? = ?"
+    assert engine.fix.predicate == "age = ?"
+    assert "41" not in in_one_line(report)
