@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from msgspec.structs import replace
 
 import whyscan
 from whyscan.tables import open_snapshot
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from whyscan.pruning.containers import Containers
     from whyscan.tables.snapshot import ContainersBelow, RowGroups
 
 ROWS_A_PAGE = 5
@@ -90,3 +94,31 @@ def rows_that_are_read(folder: Path, sql: str, rows: int, depth: str = "pages") 
         if kept and groups.verdicts.kept[owner]:
             read[first : first + count] = [True] * count
     return read
+
+
+def values_of_groups(table: pa.Table, folder: Path, name: str = "x") -> list[pa.Array]:
+    """The values of a column in each row group of a folder's only file."""
+    [path] = folder.glob("*.parquet")
+    footer = pq.read_metadata(path)
+    counts = [footer.row_group(at).num_rows for at in range(footer.num_row_groups)]
+    [kind] = (
+        f.type for f in open_snapshot([str(folder)], {}, {}).schema().fields if f.name == name
+    )
+    values = table[name].cast(arrow_type(kind)).combine_chunks()
+    starts = accumulate(counts, initial=0)
+    return [values.slice(start, count) for start, count in zip(starts, counts, strict=False)]
+
+
+def probed(folder: Path, name: str, values: list[pa.Array]) -> tuple[Containers, Column]:
+    """The row groups with the bloom filters of a column, probed for these values."""
+    snapshot = open_snapshot([str(folder)], {}, {})
+    [column] = [Column((f.name,), f.type) for f in snapshot.schema().fields if f.name == name]
+    files = snapshot.files([])
+    at = pa.array(range(files.count))
+    groups = snapshot.row_groups(files, at, [column], None, keep_footers=True)
+    kind = arrow_type(column.type)
+    literals = pc.unique(pa.concat_arrays([v.cast(kind) for v in values])).drop_null()
+    every = pa.array(range(groups.count))
+    read = snapshot.bloom_filters(groups, every, {column: literals})
+    is_there = any(count.present for count in read.counts)
+    return replace(groups.containers, filters=read.filters if is_there else {}), column

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from whyscan.pruning.blocks import Blocks
     from whyscan.pruning.transforms.transform import Bucket, Substring
+    from whyscan.pruning.value_filters import ValueFilter
 
 Intervals = Mapping[Path, Interval]
 NOTHING: Intervals = {}
@@ -64,7 +65,7 @@ class Containers(Struct, frozen=True, dict=True):
     `unreadable`: a statistic of the column in this container cannot be read; the path `()` stands
     for the number of rows.
     `blocks` groups the containers so that many predicates are evaluated faster; it changes no
-    result.
+    result. `filters` say which of some values a container may hold.
     """
 
     count: int
@@ -76,6 +77,7 @@ class Containers(Struct, frozen=True, dict=True):
     contradicted: Mapping[Path, Mask] = field(default_factory=dict)
     unreadable: Mapping[Path, Mask] = field(default_factory=dict)
     blocks: Blocks | None = None
+    filters: Mapping[Path, ValueFilter] = field(default_factory=dict)
 
     def interval(self, column: Column) -> Interval:
         """Partition value and statistics combined; anything if both are absent."""
@@ -106,6 +108,7 @@ class Containers(Struct, frozen=True, dict=True):
             exact={path: exact for path, exact in self.exact.items() if path in paths},
             contradicted={path: c for path, c in self.contradicted.items() if path in paths},
             unreadable={p: u for p, u in self.unreadable.items() if p in paths or not p},
+            filters={path: values for path, values in self.filters.items() if path in paths},
         )
 
     @property
@@ -124,7 +127,7 @@ class Containers(Struct, frozen=True, dict=True):
 
     @lazy
     def _by_partition(self) -> Containers:
-        return replace(self, statistics=NOTHING)
+        return replace(self, statistics=NOTHING, filters={})
 
     def by_statistics(self) -> Containers:
         """The same containers with their statistics only."""
@@ -169,6 +172,7 @@ class Containers(Struct, frozen=True, dict=True):
             exact={path: exact.take(indices) for path, exact in self.exact.items()},
             contradicted={p: _at(mask, indices) for p, mask in self.contradicted.items()},
             unreadable={p: _at(mask, indices) for p, mask in self.unreadable.items()},
+            filters={path: values.take(indices) for path, values in self.filters.items()},
         )
 
 

@@ -25,6 +25,7 @@ from whyscan.pruning.mask import Mask, both, either
 from whyscan.pruning.membership import member
 from whyscan.pruning.representable_values import compared_on_grid, listed_on_grid
 from whyscan.pruning.transforms import in_bucket, is_transform, transform_interval
+from whyscan.pruning.value_filters import in_filter
 from whyscan.tree.nodes import (
     And,
     Arithmetic,
@@ -244,8 +245,10 @@ def _are_the_same(first: Expression, second: Expression) -> bool:
 
 
 def _hashed(compared: Truth, expression: Comparison | In, batch: ContainerBatch) -> Truth:
-    """An equality can be TRUE only if its value falls into one of the container's buckets."""
+    """An equality can be TRUE only if a bucket and a filter of the container may hold its value."""
     containers = batch.containers
+    if containers.filters:
+        compared = compared.only_if(true=lambda: in_filter(expression, containers))
     if not containers.buckets:
         return compared
     return compared.only_if(true=lambda: in_bucket(expression, containers))

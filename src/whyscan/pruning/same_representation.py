@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from whyscan.tree.nodes import Cast, Column, Expression
+from typing import TYPE_CHECKING
+
+from whyscan.tree import arrow
+from whyscan.tree.nodes import Cast, Column, Comparator, Comparison, Expression, In, Literal
 from whyscan.tree.types import DecimalType, FloatType, IntegerType, Type
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def column_below(expression: Expression) -> Column | None:
@@ -25,6 +31,35 @@ def share_representation(a: Type, b: Type) -> bool:
             return a.scale == b.scale
         case _:
             return a == b
+
+
+def column_and_values(expression: Comparison | In) -> tuple[Column, pa.Array] | None:
+    """The column and the values of `column = v` and `column IN (v, …)`; None for others."""
+    match expression:
+        case In():
+            column = column_below(expression.operand)
+            return None if column is None else (column, expression.values)
+        case Comparison(
+            Comparator.EQUAL | Comparator.NULL_SAFE_EQUAL, Literal() as literal, operand
+        ):
+            return _column_and_value(operand, literal)
+        case Comparison(
+            Comparator.EQUAL | Comparator.NULL_SAFE_EQUAL, operand, Literal() as literal
+        ):
+            return _column_and_value(operand, literal)
+        case _:
+            return None
+
+
+def _column_and_value(operand: Expression, literal: Literal) -> tuple[Column, pa.Array] | None:
+    column = column_below(operand)
+    if (
+        column is None
+        or literal.value is None
+        or not share_representation(column.type, literal.type)
+    ):
+        return None
+    return column, arrow.array([literal.value], literal.type)
 
 
 def _widens(narrow: Type, wide: Type) -> bool:

@@ -68,6 +68,7 @@ class Level(
             ("partition", "statistics"),
             partition={"type": "integer", "minimum": 0},
             statistics={"type": "integer", "minimum": 0},
+            bloom={"type": "integer", "minimum": 1},
             join={"type": "integer", "minimum": 1},
             limit={"type": "integer", "minimum": 1},
         ),

@@ -16,7 +16,7 @@ from whyscan.errors import WhyscanError
 from whyscan.pruning.blocks import make_blocks
 from whyscan.tables.bounded_cache import BoundedCache, count
 from whyscan.tables.cached_row_groups import CachedRowGroups, ChosenFiles
-from whyscan.tables.snapshot import DeepSnapshot
+from whyscan.tables.snapshot import DeepSnapshot, FilteredSnapshot, ProbedFilters
 from whyscan.tree.lazy import lazy
 
 if TYPE_CHECKING:
@@ -175,6 +175,14 @@ class CachedSnapshot(Struct, frozen=True, eq=False, dict=True):
         if not isinstance(self.snapshot, DeepSnapshot):
             return None
         return self.snapshot.containers_below(above, opened, columns)
+
+    def bloom_filters(
+        self, groups: RowGroups, at: pa.Array, values: Mapping[Column, pa.Array]
+    ) -> ProbedFilters:
+        """The filters of row groups, which are not cached."""
+        if not isinstance(self.snapshot, FilteredSnapshot):
+            return ProbedFilters({})
+        return self.snapshot.bloom_filters(groups, at, values)
 
     def _view(
         self, columns: Sequence[Column], zone: Zone, manifests: pa.Array | None

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from whyscan.pruning.containers import Containers
+    from whyscan.pruning.value_filters import ValueFilter
     from whyscan.tables.file_columns import FileReading
     from whyscan.tables.parquet.statistics import FileFooter
     from whyscan.tree.nodes import Column
@@ -354,6 +355,39 @@ class ReadAhead(Protocol):
 
         That call waits for them and gets the errors. With other columns it reads the files itself.
         """
+        ...
+
+
+class FilterCount(Struct, frozen=True):
+    """The filters of one column that were read in some row groups.
+
+    `present` of the `of` row groups have one. `false_positives` is the sum of the probabilities
+    that a filter has a value that no row has.
+    """
+
+    column: Path
+    of: int
+    present: int
+    bytes: int
+    false_positives: float
+
+
+class ProbedFilters(Struct, frozen=True):
+    """What filters of values say of row groups, by column, and how many there are."""
+
+    filters: Mapping[Path, ValueFilter]
+    counts: tuple[FilterCount, ...] = ()
+    unchecked: tuple[Unreached, ...] = ()
+
+
+@runtime_checkable
+class FilteredSnapshot(Protocol):
+    """A snapshot whose row groups may have bloom filters."""
+
+    def bloom_filters(
+        self, groups: RowGroups, at: pa.Array, values: Mapping[Column, pa.Array]
+    ) -> ProbedFilters:
+        """Read the filters of the row groups at the positions `at`, and probe them for values."""
         ...
 
 

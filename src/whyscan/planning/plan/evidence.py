@@ -36,7 +36,8 @@ class LevelEvidence(Struct, Generic[Listed], frozen=True, dict=True):
     except for files of cached tables, each group is one container. `by_partition` are the verdicts
     by partition values alone. `opened` flags the containers of which the level below was read.
     `describes_parents`: the level above has no statistics but those of this level. `unlimited` are
-    the verdicts without a LIMIT, None if there is no LIMIT.
+    the verdicts without a LIMIT, None if there is no LIMIT; `unfiltered` are those
+    without bloom filters, None if none were read.
     """
 
     name: str
@@ -47,6 +48,7 @@ class LevelEvidence(Struct, Generic[Listed], frozen=True, dict=True):
     opened: Flags
     describes_parents: bool = False
     unlimited: Judgement | None = None
+    unfiltered: Judgement | None = None
 
     @property
     def count(self) -> int:
@@ -83,6 +85,7 @@ class LevelEvidence(Struct, Generic[Listed], frozen=True, dict=True):
             by_partition=self.by_partition.at(earlier),
             opened=self.opened[earlier],
             unlimited=None if self.unlimited is None else self.unlimited.at(earlier),
+            unfiltered=None if self.unfiltered is None else self.unfiltered.at(earlier),
         )
 
     def without_limit(self) -> LevelEvidence[Listed]:

@@ -4,6 +4,7 @@
 |---|---|
 | partition | partition values, and the conjuncts of the statement itself |
 | statistics | bounds and counts, and the same conjuncts |
+| bloom | bloom filters, too |
 | join | all metadata, and conjuncts that came from a join |
 | limit | other containers surely have the rows that a LIMIT needs |
 """
@@ -32,8 +33,9 @@ class Mechanism(IntEnum):
     NOTHING = 0
     PARTITION = 1
     STATISTICS = 2
-    JOIN = 3
-    LIMIT = 4
+    BLOOM = 3
+    JOIN = 4
+    LIMIT = 5
 
     @property
     def word(self) -> str:
@@ -46,8 +48,10 @@ REMOVING = tuple(Mechanism)[1:]
 def credit(level: LevelEvidence[Any]) -> Credits:
     """One `Mechanism` per group of containers."""
     unlimited = level.verdicts_before_limit
+    unfiltered = unlimited if level.unfiltered is None else level.unfiltered
     return _credits(
         level.by_partition.kept_without_join,
+        unfiltered.kept_without_join,
         unlimited.kept_without_join,
         unlimited.kept,
         level.verdicts.kept,
@@ -75,9 +79,11 @@ def worded(counts: Mapping[Mechanism, int]) -> dict[str, int]:
     return {m.word: count for m, count in counts.items() if count or m in always}
 
 
-def _credits(partition: Flags, statistics: Flags, join: Flags, limit: Flags) -> Credits:
+def _credits(
+    partition: Flags, statistics: Flags, bloom: Flags, join: Flags, limit: Flags
+) -> Credits:
     """One `Mechanism` per container, from what each mechanism keeps after those before it."""
-    left = (partition, statistics, join, limit)
+    left = (partition, statistics, bloom, join, limit)
     # A mechanism with the same array as the one before it removed nothing.
     steps = [
         (mechanism, kept)

@@ -39,7 +39,8 @@ from whyscan.planning.plan.scan_plan import (
     ScanPlanSummary,
     looked_at,
 )
-from whyscan.tables.snapshot import ContainersBelow, DeepSnapshot, RowGroups
+from whyscan.pruning.value_filters import values_to_probe
+from whyscan.tables.snapshot import ContainersBelow, DeepSnapshot, FilteredSnapshot, RowGroups
 from whyscan.tree.zones import zone
 
 if TYPE_CHECKING:
@@ -203,16 +204,21 @@ class _Planner(Struct, frozen=True):
         opened = np.ones(files.count, np.bool_) if self.options.full else by_partition.kept
         at = np.flatnonzero(opened)
         row_groups, verdicts = self.open(files, at, decided)
-        of_files = roll_up(verdicts, row_groups.file.to_numpy(), len(at))
+        below = _level_below(ROW_GROUPS, row_groups, verdicts, by_partition)
+        below = self.with_filters(replace(below, describes_parents=True), decided)
+
+        def of_files(verdicts: Judgement) -> Judgement:
+            rolled_up = roll_up(verdicts, row_groups.file.to_numpy(), len(at))
+            return place(rolled_up, at, by_partition)
+
         level = self.file_level(
             _with_rows(files, row_groups),
             ContainerGroups.one_per_container(files.count),
-            place(of_files, at, by_partition),
+            of_files(below.verdicts),
             by_partition,
         )
-        below = _level_below(ROW_GROUPS, row_groups, verdicts, by_partition)
-        levels = (replace(level, opened=opened), replace(below, describes_parents=True))
-        return Evidence(levels, decided)
+        before = None if below.unfiltered is None else of_files(below.unfiltered)
+        return Evidence((replace(level, opened=opened, unfiltered=before), below), decided)
 
     def with_row_groups(self, evidence: Evidence) -> Evidence:
         """Delta and Iceberg: row groups refine the plan and do not change the verdict of a file."""
@@ -232,14 +238,33 @@ class _Planner(Struct, frozen=True):
         is_opened = np.zeros(evidence.count, np.bool_)
         is_opened[row_groups.opened.to_numpy()] = True
         files = replace(evidence.file_level, opened=is_opened)
+        below = _level_below(ROW_GROUPS, row_groups, verdicts, evidence.by_partition)
         return replace(
             evidence,
-            levels=(
-                files,
-                _level_below(ROW_GROUPS, row_groups, verdicts, evidence.by_partition),
-            ),
+            levels=(files, self.with_filters(below, evidence.decided)),
             unchecked=tuple((ROW_GROUPS, str(why)) for why in row_groups.unchecked),
         )
+
+    def with_filters(
+        self, level: LevelEvidence[RowGroups], decided: Decided
+    ) -> LevelEvidence[RowGroups]:
+        """The row groups, judged again with their bloom filters where these may decide."""
+        groups, verdicts = level.listed, level.verdicts
+        values = values_to_probe(c.expression for c in self.predicate.conjuncts)
+        open_at = np.flatnonzero(verdicts.kept & ~verdicts.every)
+        if groups.footers is None or not values or not len(open_at):
+            return level
+        if not isinstance(self.snapshot, FilteredSnapshot):
+            return level
+        read = self.snapshot.bloom_filters(groups, pa.array(open_at), values)
+        containers = replace(groups.containers, filters=read.filters)
+        listed = replace(
+            groups, containers=containers, unchecked=(*groups.unchecked, *read.unchecked)
+        )
+        if not any(count.present for count in read.counts):
+            return replace(level, listed=listed)
+        again = self.judge(containers, spread(decided, groups.owners))
+        return replace(level, listed=listed, verdicts=again, unfiltered=verdicts)
 
     def with_levels_below(self, evidence: Evidence) -> Evidence:
         """The levels below row groups refine the plan; they change no verdict above them."""

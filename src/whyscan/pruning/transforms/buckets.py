@@ -15,15 +15,14 @@ from whyscan.pruning.functions.rules import mapped
 from whyscan.pruning.functions.time.kernels import ticks_of
 from whyscan.pruning.mask import Mask, Vector, all_of, both, either, may, opposite, surely
 from whyscan.pruning.membership import any_within, below, search, up_to
-from whyscan.pruning.same_representation import column_below, share_representation
+from whyscan.pruning.same_representation import column_and_values
 from whyscan.pruning.transforms.forward import forward
 from whyscan.pruning.transforms.transform import Bucket
-from whyscan.tree import arrow
-from whyscan.tree.nodes import Column, Comparator, Comparison, Expression, In, Literal
 
 if TYPE_CHECKING:
     from whyscan.pruning.containers import Buckets, Containers
     from whyscan.pruning.interval import Interval
+    from whyscan.tree.nodes import Comparison, In
 
 
 def in_bucket(expression: Comparison | In, containers: Containers) -> Mask:
@@ -31,10 +30,10 @@ def in_bucket(expression: Comparison | In, containers: Containers) -> Mask:
 
     Any other expression may be TRUE in every container.
     """
-    column_and_values = _column_and_values(expression)
-    if column_and_values is None:
+    pair = column_and_values(expression)
+    if pair is None:
         return True
-    column, values = column_and_values
+    column, values = pair
     fields = [b for b in containers.buckets if b.source == column.path]
     return all_of(_may_hold(b, containers.interval(column), values) for b in fields)
 
@@ -69,31 +68,3 @@ def _same_value(bucket: Vector, x: Interval, numbers: pa.Array, values: pa.Array
     ends = (below(x.lower, values), up_to(x.upper, values))
     first, last = (search(ordered, pc.add(start, e.cast(pa.int64())), "left") for e in ends)
     return may(pc.less, first, last)
-
-
-def _column_and_values(expression: Comparison | In) -> tuple[Column, pa.Array] | None:
-    match expression:
-        case In():
-            column = column_below(expression.operand)
-            return None if column is None else (column, expression.values)
-        case Comparison(
-            Comparator.EQUAL | Comparator.NULL_SAFE_EQUAL, Literal() as literal, operand
-        ):
-            return _column_and_value(operand, literal)
-        case Comparison(
-            Comparator.EQUAL | Comparator.NULL_SAFE_EQUAL, operand, Literal() as literal
-        ):
-            return _column_and_value(operand, literal)
-        case _:
-            return None
-
-
-def _column_and_value(operand: Expression, literal: Literal) -> tuple[Column, pa.Array] | None:
-    column = column_below(operand)
-    if (
-        column is None
-        or literal.value is None
-        or not share_representation(column.type, literal.type)
-    ):
-        return None
-    return column, arrow.array([literal.value], literal.type)

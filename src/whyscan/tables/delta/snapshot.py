@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from whyscan.tables.snapshot import (
         ContainersBelow,
         Files,
+        ProbedFilters,
         Recording,
         RowGroups,
         Spec,
@@ -179,6 +180,14 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
         from whyscan.tables.parquet.pages import pages_below
 
         return pages_below(self.store, above, opened, columns)
+
+    def bloom_filters(
+        self, groups: RowGroups, at: pa.Array, values: Mapping[Column, pa.Array]
+    ) -> ProbedFilters:
+        """The bloom filters of the row groups at `at`, probed for values."""
+        from whyscan.tables.parquet.bloom_filters import bloom_filters
+
+        return bloom_filters(self.store, groups, at, values)
 
     def reading(self, files: Files, at: pa.Array, zone: Zone) -> FileReading:  # noqa: ARG002 - the log's order
         """How the rows of the files at the positions `at` are read."""

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from whyscan.tables.iceberg.history import ChosenSnapshot
     from whyscan.tables.iceberg.metadata import SnapshotRecord, Spec, TableMetadata
     from whyscan.tables.iceberg.schemas import IcebergColumn
-    from whyscan.tables.snapshot import ContainersBelow, Recording
+    from whyscan.tables.snapshot import ContainersBelow, ProbedFilters, Recording
     from whyscan.tables.snapshot import Spec as PartitionSpec
     from whyscan.tables.storage.store import Store
     from whyscan.tree.nodes import Column, Path
@@ -296,6 +296,14 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
         from whyscan.tables.parquet.pages import pages_below
 
         return pages_below(self.store, above, opened, columns)
+
+    def bloom_filters(
+        self, groups: RowGroups, at: pa.Array, values: Mapping[Column, pa.Array]
+    ) -> ProbedFilters:
+        """The bloom filters of the row groups at `at`, probed for values."""
+        from whyscan.tables.parquet.bloom_filters import bloom_filters
+
+        return bloom_filters(self.store, groups, at, values)
 
     @lazy
     def _file_columns(self) -> IcebergFileColumns:

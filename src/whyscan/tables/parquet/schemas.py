@@ -119,13 +119,16 @@ SIGNED = frozenset(
 class ParquetColumn(Struct, frozen=True):
     """A leaf column of a file: its position in a row group, its type, its bounds' encoding.
 
-    `fixed` says that all values have the same length in bytes.
+    `fixed` says that all values have the same length in bytes. `physical` is the physical type,
+    `length` the bytes of a value if it is `FIXED`.
     """
 
     index: int
     type: Type
     encoding: Encoding
     fixed: bool
+    physical: int = Physical.BYTE_ARRAY
+    length: int = 0
 
 
 class Node(Struct, frozen=True):
@@ -237,7 +240,8 @@ class _Builder(Struct):
     def _leaf(self, name: str, element: Fields) -> Node:
         kind, encoding = _kind(element)
         fixed = element.get(1) != Physical.BYTE_ARRAY
-        leaf = ParquetColumn(len(self.leaves), kind, encoding, fixed)
+        physical, length = element.get(1, Physical.BYTE_ARRAY), element.get(2, 0)
+        leaf = ParquetColumn(len(self.leaves), kind, encoding, fixed, physical, length)
         self.leaves.append(leaf)
         if element.get(3) == _REPEATED:
             return Node(name, OtherType("array"), id=_id(element))

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from whyscan.tables.parquet.footers import Footer
     from whyscan.tables.parquet.partitions import Partitions
     from whyscan.tables.parquet.schemas import FileSchema
-    from whyscan.tables.snapshot import ContainersBelow, Spec, SpecLine
+    from whyscan.tables.snapshot import ContainersBelow, ProbedFilters, Spec, SpecLine
     from whyscan.tables.storage.store import Store
     from whyscan.tree.nodes import Column, Path
     from whyscan.tree.types import Schema, Type
@@ -150,6 +150,14 @@ class ParquetSnapshot(Struct, eq=False):
         from whyscan.tables.parquet.pages import pages_below
 
         return pages_below(self.store, above, opened, columns)
+
+    def bloom_filters(
+        self, groups: RowGroups, at: pa.Array, values: Mapping[Column, pa.Array]
+    ) -> ProbedFilters:
+        """The bloom filters of the row groups at `at`, probed for values."""
+        from whyscan.tables.parquet.bloom_filters import bloom_filters
+
+        return bloom_filters(self.store, groups, at, values)
 
     def reading(self, files: Files, at: pa.Array, zone: Zone) -> FileReading:
         """How to read the rows of the files at `at`, with the columns of all these files."""

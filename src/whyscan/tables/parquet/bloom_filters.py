@@ -1,0 +1,373 @@
+"""Split-block bloom filters of column chunks: read one by one, and probed for some values.
+
+A filter hashes the bytes of a value as the file has them (XXH64), not the value: an INT in a table
+may be four or eight bytes in a file, a decimal a number or a text. A value whose bytes in the file
+are not certain may be in every filter. See BloomFilter.md of the format.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from msgspec import Struct
+
+from whyscan.pruning.unscaled import unscaled_of
+from whyscan.pruning.value_filters import ValueFilter
+from whyscan.tables import budget
+from whyscan.tables.counts import is_number
+from whyscan.tables.parquet.chunk_patterns import BLOOM_FILTER, BLOOM_FILTER_SIZE
+from whyscan.tables.parquet.footers import ENDING, all_bytes
+from whyscan.tables.parquet.schemas import Encoding, Physical
+from whyscan.tables.parquet.thrift import MalformedThrift, ThriftReader
+from whyscan.tables.parquet.xxhash import xxh64
+from whyscan.tables.snapshot import FilterCount, ProbedFilters, Unreached
+from whyscan.tables.storage.store import ByteRange
+from whyscan.tree.types import (
+    BinaryType,
+    DateType,
+    DecimalType,
+    FloatType,
+    IntegerType,
+    StringType,
+    TimestampType,
+    Type,
+    UuidType,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from decimal import Decimal
+
+    import numpy.typing as npt
+
+    from whyscan.tables.parquet.schemas import ParquetColumn
+    from whyscan.tables.parquet.statistics import FileFooter
+    from whyscan.tables.snapshot import RowGroups
+    from whyscan.tables.storage.store import Store
+    from whyscan.tree.nodes import Column
+
+    Flags = npt.NDArray[np.bool_]
+
+HEADER = 64
+"""More bytes than a filter's header takes."""
+
+UNKNOWN_SIZE = 1 << 12
+"""So many bytes are read at first of a filter whose size is not written."""
+
+DAMAGED = "damaged in a bloom filter"
+
+_BLOCK = 32
+_SALTS = np.array(
+    [
+        0x47B6137B, 0x44974D91, 0x8824AD5B, 0xA2B7289D,
+        0x705495C7, 0x2DF1424B, 0x9EFC4947, 0x5C6BFB31,
+    ],
+    np.uint64,
+)  # fmt: skip
+_WIDTHS: dict[int, int] = {int(Physical.INT32): 4, int(Physical.INT64): 8}
+_LOW = np.uint64(0xFFFFFFFF)
+_HALF = np.uint64(32)
+_TO_BIT = np.uint64(27)
+
+
+class BloomHeader(Struct, frozen=True):
+    """Where the bits of a filter begin behind its offset, and how many bytes they are."""
+
+    begin: int
+    size: int
+
+
+def read_header(data: bytes) -> BloomHeader:
+    """The header of a filter (parquet.thrift, BloomFilterHeader) of the one kind that there is."""
+    reader = ThriftReader(data)
+    fields = reader.struct()
+    size = fields.get(1)
+    if not is_number(size) or size < _BLOCK or size % _BLOCK:
+        raise MalformedThrift("a bloom filter without blocks")
+    if any(_choice(fields.get(number)) != 1 for number in (2, 3, 4)):
+        raise MalformedThrift("a bloom filter of another kind")
+    return BloomHeader(reader.at, size)
+
+
+def _choice(union: object) -> int | None:
+    return next(iter(union), None) if isinstance(union, dict) else None
+
+
+class BloomFilter(Struct, frozen=True):
+    """The bits of a filter: one row per block, eight words of 32 bits each."""
+
+    blocks: npt.NDArray[np.uint32]
+
+    @classmethod
+    def of(cls, bits: bytes) -> BloomFilter:
+        return cls(np.frombuffer(bits, "<u4").reshape(-1, 8))
+
+    def holds(self, hashes: npt.NDArray[np.uint64]) -> Flags:
+        """One flag per hash: all of its bits are set."""
+        count = np.uint64(len(self.blocks))
+        words = self.blocks[((hashes >> _HALF) * count) >> _HALF].astype(np.uint64)
+        keys = (hashes & _LOW)[:, np.newaxis]
+        bits = ((keys * _SALTS) & _LOW) >> _TO_BIT
+        is_set: Flags = (((words >> bits) & np.uint64(1)) == 1).all(axis=1)
+        return is_set
+
+    @property
+    def false_positive_rate(self) -> float:
+        """How probable it is that a value is in the filter that no row has, by the bits set."""
+        counts = np.bitwise_count(self.blocks).astype(np.float64) / _BLOCK
+        return float(counts.prod(axis=1).mean())
+
+
+class ProbedValues(Struct, frozen=True):
+    """The hashes of some values in files in which a column is a certain leaf.
+
+    `certain` flags the values whose bytes in the file are certain; each has one hash in `hashes`,
+    and zero, which has two forms, a second one in `others`.
+    """
+
+    certain: Flags
+    hashes: npt.NDArray[np.uint64]
+    others: npt.NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, values: pa.Array, kind: Type, leaf: ParquetColumn) -> ProbedValues | None:
+        """The hashes of values of the type `kind`; None if no value's bytes are certain."""
+        encode = encoder(kind, leaf)
+        if encode is None:
+            return None
+        forms = [() if v is None else tuple(encode(v)) for v in _plain_values(values, kind)]
+        certain = np.array([bool(f) for f in forms], np.bool_)
+        if not certain.any():
+            return None
+        hashes = np.array([xxh64(f[0]) if f else 0 for f in forms], np.uint64)
+        others = np.array([xxh64(f[-1]) if f else 0 for f in forms], np.uint64)
+        return cls(certain, hashes, others)
+
+    def possible(self, bloom: BloomFilter) -> Flags:
+        """One flag per value: a row may have it."""
+        return ~self.certain | bloom.holds(self.hashes) | bloom.holds(self.others)
+
+
+def _plain_values(values: pa.Array, kind: Type) -> list[object]:
+    """Values as Python's; dates and timestamps as their integers."""
+    match kind:
+        case DateType():
+            return values.cast(pa.int32()).to_pylist()  # type: ignore[no-any-return]
+        case TimestampType():
+            return values.cast(pa.int64()).to_pylist()  # type: ignore[no-any-return]
+        case _:
+            return values.to_pylist()  # type: ignore[no-any-return]
+
+
+def encoder(kind: Type, leaf: ParquetColumn) -> Callable[..., Iterator[bytes]] | None:
+    """What gives the bytes that a file has for a value of the table's type `kind`.
+
+    It gives nothing for a value that the file cannot have; None where bytes are never certain:
+    INT96 is not hashed, a boolean has no filter, and half floats and other units are left out.
+    """
+    match kind, leaf.type:
+        case IntegerType(), IntegerType():
+            return _integers(leaf)
+        case DateType(), DateType():
+            return _integers(leaf)
+        case TimestampType(), TimestampType():
+            return _moments(kind, leaf.type, leaf)
+        case FloatType(), FloatType() if leaf.encoding in (Encoding.FLOAT, Encoding.DOUBLE):
+            return _floats("<f" if leaf.encoding is Encoding.FLOAT else "<d")
+        case DecimalType(), DecimalType():
+            return _decimals(leaf.type, leaf)
+        case (StringType(), StringType()) | (BinaryType(), BinaryType()) | (UuidType(), UuidType()):
+            return _texts(leaf)
+        case _:
+            return None
+
+
+def _integers(leaf: ParquetColumn) -> Callable[[int], Iterator[bytes]] | None:
+    size = _WIDTHS.get(leaf.physical)
+    if size is None:
+        return None
+    signed = leaf.encoding not in (Encoding.UINT32, Encoding.UINT64)
+
+    def encode(value: int) -> Iterator[bytes]:
+        bits = 8 * size
+        least = -(1 << bits - 1) if signed else 0
+        if least <= value < least + (1 << bits):
+            yield value.to_bytes(size, "little", signed=signed)
+
+    return encode
+
+
+def _moments(
+    kind: TimestampType, stored: TimestampType, leaf: ParquetColumn
+) -> Callable[[int], Iterator[bytes]] | None:
+    """Milliseconds of a file are microseconds of a table; other units are read with a loss."""
+    if (
+        leaf.physical != Physical.INT64
+        or kind.instant != stored.instant
+        or kind.unit != stored.unit
+    ):
+        return None
+    factor = 1000 if leaf.encoding is Encoding.MILLISECONDS else 1
+
+    def encode(value: int) -> Iterator[bytes]:
+        if value % factor == 0:
+            yield struct.pack("<q", value // factor)
+
+    return encode
+
+
+def _floats(form: str) -> Callable[[float], Iterator[bytes]]:
+    """Zero has two forms, and both are equal to it. No filter is probed for NaN."""
+
+    def encode(value: float) -> Iterator[bytes]:
+        if math.isnan(value):
+            return
+        try:
+            encoded = struct.pack(form, value)
+        except OverflowError:
+            return
+        if struct.unpack(form, encoded)[0] != value:
+            return
+        yield encoded
+        if value == 0:
+            yield struct.pack(form, -value)
+
+    return encode
+
+
+def _decimals(stored: DecimalType, leaf: ParquetColumn) -> Callable[..., Iterator[bytes]] | None:
+    """The unscaled number as the file has it: 32 or 64 bits, or big-endian bytes of one length.
+
+    Unsigned 64 bits are decimals of a table. Bytes of any length have no one form.
+    """
+    unsigned = leaf.encoding is Encoding.UINT64
+    size = leaf.length if leaf.physical == Physical.FIXED else _WIDTHS.get(leaf.physical, 0)
+    if not 0 < size <= _BLOCK:
+        return None
+    order: Any = "big" if leaf.physical == Physical.FIXED else "little"
+
+    def encode(value: Decimal) -> Iterator[bytes]:
+        unscaled = unscaled_of(value, stored.scale)
+        if unscaled is None:
+            return
+        least = 0 if unsigned else -(1 << 8 * size - 1)
+        if least <= unscaled < least + (1 << 8 * size):
+            yield unscaled.to_bytes(size, order, signed=not unsigned)
+
+    return encode
+
+
+def _texts(leaf: ParquetColumn) -> Callable[[bytes], Iterator[bytes]]:
+    def encode(value: bytes) -> Iterator[bytes]:
+        if leaf.physical != Physical.FIXED or len(value) == leaf.length:
+            yield value
+
+    return encode
+
+
+class _Place(Struct, frozen=True):
+    """A filter: the row group and the column that have it, and where it is in its file."""
+
+    group: int
+    column: int
+    footer: FileFooter
+    probed: ProbedValues
+    offset: int
+    size: int
+
+    @property
+    def end(self) -> int:
+        """Where filters of the file end at the latest: where its footer ends."""
+        return self.footer.footer.size - ENDING
+
+
+def bloom_filters(
+    store: Store, groups: RowGroups, at: pa.Array, values: Mapping[Column, pa.Array]
+) -> ProbedFilters:
+    """Read the filters of the row groups at the positions `at`, and probe them for values.
+
+    One filter is in memory at a time. The footers of the row groups must have been kept.
+    """
+    footers = groups.footers
+    if footers is None or not values:
+        return ProbedFilters({})
+    possible = [np.ones((groups.count, len(probed)), np.bool_) for probed in values.values()]
+    places = [p for position in at.to_pylist() for p in _places(groups, footers, position, values)]
+    counts = [[len(at), 0, 0, 0.0] for _ in values]
+    read: Counter[str] = Counter()
+    damaged: set[str] = set()
+    ranges = [ByteRange(p.footer.footer.key, p.offset, p.size) for p in places]
+    for place, content in zip(places, store.read_many(ranges, keep=all_bytes), strict=True):
+        key = place.footer.footer.key
+        try:
+            bits = _bits(store, place, memoryview(content))
+        except MalformedThrift:
+            damaged.add(key)
+            continue
+        read[key] += len(bits)
+        if read[key] > place.end:
+            # Filters that overlap: reading each would take longer than the file is large.
+            damaged.add(key)
+            continue
+        bloom = BloomFilter.of(bits)
+        possible[place.column][place.group] = place.probed.possible(bloom)
+        counted = counts[place.column]
+        counted[1] += 1
+        counted[2] += len(bits)
+        counted[3] += bloom.false_positive_rate
+    files = len({p.footer.footer.key for p in places})
+    return ProbedFilters(
+        {
+            column.path: ValueFilter(probed, flags)
+            for (column, probed), flags in zip(values.items(), possible, strict=True)
+        },
+        tuple(
+            FilterCount(column.path, int(of), int(present), int(size), rates)
+            for column, (of, present, size, rates) in zip(values, counts, strict=True)
+        ),
+        (Unreached(DAMAGED, len(damaged), files),) if damaged else (),
+    )
+
+
+def _places(
+    groups: RowGroups,
+    footers: Sequence[FileFooter],
+    position: int,
+    values: Mapping[Column, pa.Array],
+) -> Iterator[_Place]:
+    """The filters of one row group that can be probed."""
+    footer = footers[groups.file[position].as_py()]
+    group = footer.metadata.row_groups[groups.ordinal[position].as_py()]
+    for number, (column, probed) in enumerate(values.items()):
+        leaf = footer.leaves.get(column.path)
+        if leaf is None:
+            continue
+        chunk = group.chunks[leaf.index]
+        offset, size = chunk.get(BLOOM_FILTER), chunk.get(BLOOM_FILTER_SIZE)
+        left = footer.footer.size - ENDING - (offset if is_number(offset) else 0)
+        if not is_number(offset) or offset <= 0 or left <= HEADER // 2:
+            continue
+        if isinstance(column.type, DateType | TimestampType) and footer.metadata.hybrid_calendar:
+            continue
+        hashes = ProbedValues.of(probed, column.type, leaf)
+        if hashes is not None:
+            is_written = is_number(size) and 0 < size <= left
+            guess = min(size if is_written else UNKNOWN_SIZE, left)
+            yield _Place(position, number, footer, hashes, offset, guess)
+
+
+def _bits(store: Store, place: _Place, content: memoryview) -> bytes:
+    """The bits of a filter of which `content` is the begin: old writers do not write its size."""
+    header = read_header(bytes(content[:HEADER]))
+    end = header.begin + header.size
+    if end <= len(content):
+        return bytes(content[header.begin : end])
+    if end > place.end - place.offset:
+        raise MalformedThrift("a bloom filter that is longer than its file")
+    budget.check_object_size(end, place.footer.footer.path)
+    return bytes(store.read(place.footer.footer.key, place.offset + header.begin, header.size))
