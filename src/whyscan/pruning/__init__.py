@@ -14,4 +14,5 @@ __all__ = [
     "transforms",
     "truth",
     "unscaled",
+    "value_filters",
 ]

@@ -1,6 +1,7 @@
 """Parquet: Hive tables and plain files, whose statistics are in their footers."""
 
 __all__ = [
+    "bloom_filters",
     "calendars",
     "data_files",
     "file_columns",

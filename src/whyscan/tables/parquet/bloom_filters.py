@@ -203,13 +203,13 @@ def _integers(leaf: ParquetColumn) -> Callable[[int], Iterator[bytes]] | None:
 
 
 def _moments(
-    kind: TimestampType, stored: TimestampType, leaf: ParquetColumn
+    kind: TimestampType, in_file: TimestampType, leaf: ParquetColumn
 ) -> Callable[[int], Iterator[bytes]] | None:
     """Milliseconds of a file are microseconds of a table; other units are read with a loss."""
     if (
         leaf.physical != Physical.INT64
-        or kind.instant != stored.instant
-        or kind.unit != stored.unit
+        or kind.instant != in_file.instant
+        or kind.unit != in_file.unit
     ):
         return None
     factor = 1000 if leaf.encoding is Encoding.MILLISECONDS else 1
@@ -240,7 +240,7 @@ def _floats(form: str) -> Callable[[float], Iterator[bytes]]:
     return encode
 
 
-def _decimals(stored: DecimalType, leaf: ParquetColumn) -> Callable[..., Iterator[bytes]] | None:
+def _decimals(in_file: DecimalType, leaf: ParquetColumn) -> Callable[..., Iterator[bytes]] | None:
     """The unscaled number as the file has it: 32 or 64 bits, or big-endian bytes of one length.
 
     Unsigned 64 bits are decimals of a table. Bytes of any length have no one form.
@@ -252,7 +252,7 @@ def _decimals(stored: DecimalType, leaf: ParquetColumn) -> Callable[..., Iterato
     order: Any = "big" if leaf.physical == Physical.FIXED else "little"
 
     def encode(value: Decimal) -> Iterator[bytes]:
-        unscaled = unscaled_of(value, stored.scale)
+        unscaled = unscaled_of(value, in_file.scale)
         if unscaled is None:
             return
         least = 0 if unsigned else -(1 << 8 * size - 1)
