@@ -3,15 +3,15 @@
 Each line is named after its case. Cases that need files (footers, row groups, paths) are in
 test_tables.py and tests/tables, those of partition transforms in test_transforms.py.
 
-| later | why |
+| elsewhere | what |
 |---|---|
-| C10 C12 E4 F2 F4 K24 L2 L6 M6 M10 M12 M14 M16 | what Delta's log and Iceberg's manifests say |
-| F16 H12 K6 K8 K10 K12 K14 K16 K30 N16 | columns and types of Delta and Iceberg tables |
+| C10 C12 E4 F2 F4 K24 L2 L6 M6 M10 M12 M14 M16 | logs and manifests: tests/tables |
+| F16 H12 K6 K8 K10 K12 K14 K16 K30 N16 | columns and their types: tests/tables |
 | A12 C2 C4 C6 C8 E2 G14 G16 as writers | we write no statistics; what they wrote is read below |
-| E8 I2 N2 N4 N6 N8 N10 N12 L8 | dictionaries, bloom filters, page indexes |
-| M2 M4 M8 M18 M20 M22 | deletes |
-| G18 H22 O2 O4 O6 I18 J8 | joins, dynamic filters, Top-N, counts |
-| F12 | ORC |
+| E8 I2 N2 N4 N6 N8 N10 N12 L8 M2 M4 M20 M22 | test_deletes_and_pages.py |
+| M8 M18 | deletion vectors and paths: tests/scan, tests/tables |
+| G18 H22 I18 J8 O2 O4 O6 | joins, Top-N, counts: test_statements.py |
+| F12 | files of ORC stay whole: tests/tables/iceberg/test_row_groups.py |
 """
 
 from __future__ import annotations

@@ -3,11 +3,11 @@
 Each table is written as the case tells it; each predicate names the row groups that must be kept,
 and no others are. What a footer says of one column is told in tests/tables.
 
-| later | why |
+| elsewhere | what |
 |---|---|
 | H12 H24 | what Delta's log says of partitions and paths |
 | H30 K26 K28 | Iceberg's partition values |
-| H22 H26 | joins; DuckDB's own flags |
+| H22 | joins: test_statements.py |
 """
 
 from __future__ import annotations
