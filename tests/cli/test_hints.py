@@ -2,6 +2,8 @@
 
 import pytest
 
+from whyscan.cli.schema import DOCUMENTS
+
 # Words on the command line, the exit code, what the error says, and its hint.
 MISTAKES = {
     "text without quotes": (
@@ -96,10 +98,9 @@ MISTAKES = {
         ("schema", "reprot"),
         (
             2,
-            (
-                "Invalid value for '[DOCUMENT]': 'reprot' is not one of 'report', 'statement', "
-                "'diff', 'stats', 'inventory', 'audit', 'verify', 'advise', 'doctor'."
-            ),
+            "Invalid value for '[DOCUMENT]': 'reprot' is not one of "
+            + ", ".join(map(repr, DOCUMENTS))
+            + ".",
             "whyscan schema --help shows what there is",
         ),
     ),
