@@ -1,6 +1,6 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup duckdb demo test proof check lint bench mutants fuzz docs dist lock clean spark-versions
+.PHONY: help setup duckdb demo test proof check lint bench profiles mutants fuzz docs dist lock clean spark-versions
 
 PYTHON ?= $(shell python3.11 -c '' 2>/dev/null && echo python3.11 || echo python3)
 BIN := .venv/bin
@@ -36,6 +36,10 @@ lint: setup ## ruff and mypy --strict
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy --strict src
+
+# ONLY="duckdb hive" runs some engines and tables.
+profiles: setup ## what engines read against what their profiles predict; 1 below 97 %
+	@PYTHONPATH=tests $(BIN)/python -m profiles.matrix $(ONLY)
 
 bench: setup ## measure against the peers; ONLY="delta footers" for some of it
 	@$(BIN)/python bench/run.py $(ONLY)

@@ -87,7 +87,7 @@ def test_not_is_moved_to_the_conditions(sql, written):
         ("year(ts) = 1995", {Feature.FUNCTION, Feature.INSTANT}),
         ("CAST(ts AS DATE) = DATE '2020-01-01'", {Feature.CAST, Feature.CAST_TO_DATE}),
         ("a + 1 > 5", {Feature.ARITHMETIC}),
-        ("coalesce(a, 0) = 1", {Feature.CASE}),
+        ("coalesce(a, 0) = 1", {Feature.COALESCE}),
         ("a = b", {Feature.COLUMN_TO_COLUMN}),
         ("ok", {Feature.BARE_BOOLEAN, Feature.BOOLEAN}),
         ("a IS NULL", {Feature.IS_NULL}),

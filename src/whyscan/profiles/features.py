@@ -61,11 +61,13 @@ class Feature(StrEnum):
     EQUALITY = "="
     INEQUALITY = "<>"
     ORDER = "<, <=, > or >="
+    ABOVE = "> or >= a value"
     NULL_SAFE_EQUALITY = "<=>"
     LIST = "IN"
     NOT_IN_LIST = "NOT IN"
     PREFIX = "LIKE 'a%'"
     PATTERN = "LIKE with another pattern"
+    EXACT = "LIKE without a wildcard"
     NOT_LIKE = "NOT LIKE"
     CASE_BLIND = "ILIKE"
     IS_NULL = "IS NULL"
@@ -88,8 +90,12 @@ class Feature(StrEnum):
     CAST_TO_DATE = "a timestamp cast to a date"
     CAST_OF_NUMBER = "a number cast to another kind of number"
     ARITHMETIC = "arithmetic on a column"
-    CASE = "CASE or COALESCE of a column"
+    CASE = "CASE of a column"
+    COALESCE = "COALESCE of a column"
+    CAST_TO_TEXT = "a cast of a column to text"
+    CAST_OF_DATE = "a date cast to a timestamp"
     COLUMN_TO_COLUMN = "two columns compared"
+    SEVERAL_COLUMNS = "several columns in one condition"
     # What the columns are.
     NESTED = "a field of a struct"
     PARTITION = "partition columns only"
@@ -116,12 +122,21 @@ COMPUTED = frozenset(
         Feature.CAST,
         Feature.ARITHMETIC,
         Feature.CASE,
+        Feature.COALESCE,
         Feature.BOOLEAN_CALL,
         Feature.OTHER_CONDITION,
         Feature.NOT_INTERPRETED,
     }
 )
 """The features of a part in which something is computed from a column."""
+
+COMPARED = frozenset(
+    {
+        *(Feature.EQUALITY, Feature.INEQUALITY, Feature.ORDER, Feature.LIST, Feature.PREFIX),
+        Feature.PATTERN,
+    }
+)
+"""The features of conditions that are NULL where their column is NULL."""
 
 
 class ColumnRoles(Struct, frozen=True):
@@ -132,7 +147,7 @@ class ColumnRoles(Struct, frozen=True):
 
 
 class Part(Struct, frozen=True):
-    """The features of a part, the functions that it calls, and how many values its list has."""
+    """The features of a part, its functions and operators, and how many values its list has."""
 
     features: frozenset[Feature]
     functions: frozenset[str]
@@ -161,6 +176,8 @@ def part_of(expression: Expression, roles: ColumnRoles) -> Part:
     }
     if negated:
         features.add(Feature.NEGATED)
+    if len(columns) > 1:
+        features.add(Feature.SEVERAL_COLUMNS)
     listed = len(condition.values) if isinstance(condition, In) else 0
     return Part(frozenset(features), frozenset(_functions(condition)), listed)
 
@@ -180,11 +197,18 @@ _COMPARISONS = {
 }
 
 
+_ABOVE = frozenset({Comparator.GREATER, Comparator.GREATER_EQUAL})
+
+
 def _kind_features(condition: Expression, *, negated: bool) -> Iterator[Feature]:
     match condition:
         case Comparison(operator=operator):
             kind = _COMPARISONS.get(operator, Feature.ORDER)
             yield Feature.INEQUALITY if negated and kind is Feature.EQUALITY else kind
+            if kind is Feature.ORDER and (operator in _ABOVE) != isinstance(
+                condition.left, Literal
+            ):
+                yield Feature.ABOVE
             if any(_is_nan(side) for side in (condition.left, condition.right)):
                 yield Feature.NAN_LITERAL
         case Between():
@@ -198,7 +222,7 @@ def _kind_features(condition: Expression, *, negated: bool) -> Iterator[Feature]
         case Like():
             if negated:
                 yield Feature.NOT_LIKE
-            yield Feature.PREFIX if is_prefix(condition) else Feature.PATTERN
+            yield from _pattern_features(condition, negated=negated)
             if condition.ignore_case:
                 yield Feature.CASE_BLIND
         case IsNull():
@@ -211,6 +235,17 @@ def _kind_features(condition: Expression, *, negated: bool) -> Iterator[Feature]
             yield Feature.NOT_INTERPRETED
         case _:
             yield Feature.OTHER_CONDITION
+
+
+def _pattern_features(like: Like, *, negated: bool) -> Iterator[Feature]:
+    """Most engines read a pattern without a wildcard as an equality."""
+    if is_prefix(like):
+        yield Feature.PREFIX
+    elif set(like.pattern) & set("%_\\") or like.ignore_case:
+        yield Feature.PATTERN
+    else:
+        yield Feature.EXACT
+        yield Feature.INEQUALITY if negated else Feature.EQUALITY
 
 
 def _is_nan(expression: Expression) -> bool:
@@ -245,8 +280,10 @@ def _operand_features(condition: Expression) -> Iterator[Feature]:
                     yield from _cast_features(type_of(operand), kind)
                 case Arithmetic():
                     yield Feature.ARITHMETIC
-                case Case() | Coalesce():
+                case Case():
                     yield Feature.CASE
+                case Coalesce():
+                    yield Feature.COALESCE
                 case _:
                     pass
 
@@ -257,10 +294,19 @@ def _cast_features(source: Type, target: Type) -> Iterator[Feature]:
         yield Feature.CAST_TO_DATE
     if isinstance(source, numbers) and isinstance(target, numbers):
         yield Feature.CAST_OF_NUMBER
+    if isinstance(source, DateType) and isinstance(target, TimestampType):
+        yield Feature.CAST_OF_DATE
+    if isinstance(target, StringType):
+        yield Feature.CAST_TO_TEXT
 
 
 def _functions(expression: Expression) -> Iterator[str]:
-    return (node.function for node in walk(expression) if isinstance(node, Call))
+    """The functions, and the operators of arithmetic, with a column below them."""
+    for node in walk(expression):
+        if isinstance(node, Call) and columns_of(node):
+            yield node.function
+        elif isinstance(node, Arithmetic) and columns_of(node):
+            yield node.operation.value
 
 
 def _column_features(columns: tuple[Column, ...], roles: ColumnRoles) -> Iterator[Feature]:

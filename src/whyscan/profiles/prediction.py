@@ -21,7 +21,10 @@ from whyscan.planning.plan.judgement import UNDECIDED, Evaluation
 from whyscan.planning.plan.partition_values import spread
 from whyscan.planning.plan.planner import plus, total_of
 from whyscan.planning.plan.replan import Metadata
+from whyscan.profiles.rule import RuleEffect
 from whyscan.profiles.weakened import Weakened, roles_of, weakened
+from whyscan.pruning.blocks import Blocks
+from whyscan.tree.nodes import columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +39,11 @@ if TYPE_CHECKING:
     from whyscan.pruning.containers import Containers
     from whyscan.tables.snapshot import Files, Manifests, RowGroups
     from whyscan.tree.nodes import Predicate
+
+_OF_SOME_COLUMNS = frozenset(
+    {Metadata.ONE_VALUE_OR_NULL, Metadata.ONE_VALUE, Metadata.ONE_VALUE_IN_FILE}
+)
+"""Here partition values may be unused, so what they decide is not known."""
 
 FOOTERS_AT_MOST = 100
 """Below `--depth auto`, footers are opened for engines if there are no more of them than this."""
@@ -165,6 +173,8 @@ class EngineReader:
             prediction, kept_above = self.below(level, kept_above, used[level.name])
             at_least = prediction.at_least or files.at_least or bool(closed and closed.kept)
             levels.append(replace(prediction, at_least=at_least))
+        if any(use.rule.effect is RuleEffect.AT_LEAST for use in uses):
+            levels = [replace(level, at_least=True) for level in levels]
         return Prediction(tuple(levels), tuple(uses), bytes_kept, kept)
 
     def in_closed(
@@ -207,14 +217,18 @@ class EngineReader:
     def row_groups(self, groups: RowGroups, used: Weakened) -> Flags:
         """One flag per row group that the plan opened."""
         decided = spread(self.evidence.decided, groups.owners)
-        return self.kept(ROW_GROUPS, groups.containers, used, decided)
+        return self.kept(ROW_GROUPS, groups.containers, used, decided, groups.owners)
 
     def below(self, level: Any, above: Flags, used: Weakened) -> tuple[LevelPrediction, Flags]:
         """The containers of a level below the files that the engine reads."""
         listed = level.listed
         owners = listed.owners.to_numpy()
         kept = level.verdicts.kept | self.kept(
-            level.name, listed.containers, used, spread(self.evidence.decided, listed.owners)
+            level.name,
+            listed.containers,
+            used,
+            spread(self.evidence.decided, listed.owners),
+            listed.owners,
         )
         kept = kept & above[owners]
         count = int(kept.sum())
@@ -243,12 +257,21 @@ class EngineReader:
                 self.evidence.files, pa.array(closed), self.plan.predicate.columns(), None
             )
         groups = self.more_groups[key]
-        return groups, self.kept(f"row groups {key!r}", groups.containers, used)
+        name = f"row groups {key!r}"
+        return groups, self.kept(name, groups.containers, used, owners=groups.owners)
 
     def kept(
-        self, name: str, containers: Containers, used: Weakened, decided: Decided = UNDECIDED
+        self,
+        name: str,
+        containers: Containers,
+        used: Weakened,
+        decided: Decided = UNDECIDED,
+        owners: pa.Array | None = None,
     ) -> Flags:
-        """One flag per container: what the engine uses of the predicate may be TRUE in it."""
+        """One flag per container: what the engine uses of the predicate may be TRUE in it.
+
+        `owners` are the positions of the containers' files, None for files themselves.
+        """
         key = (name, used.key)
         if key not in self.flags:
             kept = np.ones(containers.count, np.bool_)
@@ -256,8 +279,15 @@ class EngineReader:
                 containers = containers.without_nan()
             for metadata in Metadata:
                 chosen = [at for at, (_, by, _) in enumerate(used.conjuncts) if by is metadata]
-                if chosen:
-                    kept &= self.verdicts_on(metadata.of(containers), used, chosen, decided)
+                if not chosen:
+                    continue
+                if metadata is Metadata.ONE_VALUE_IN_FILE and owners is not None:
+                    files, of_files = _hulls(containers, owners, used, chosen)
+                    read = self.verdicts_on(metadata.of(files), used, chosen, UNDECIDED)
+                    kept &= read[of_files]
+                else:
+                    by = UNDECIDED if metadata in _OF_SOME_COLUMNS else decided
+                    kept &= self.verdicts_on(metadata.of(containers), used, chosen, by)
             self.flags[key] = kept
         return self.flags[key]
 
@@ -276,3 +306,13 @@ class EngineReader:
         if groups is not None:
             return groups[0].spread(groups[1])
         return Evaluation.of(predicate, containers, self.plan.zone, same).kept
+
+
+def _hulls(
+    containers: Containers, owners: pa.Array, used: Weakened, chosen: Sequence[int]
+) -> tuple[Containers, npt.NDArray[np.int64]]:
+    """One container per file, and for each row group the position of its file among them."""
+    _, of_files, sizes = np.unique(owners.to_numpy(), return_inverse=True, return_counts=True)
+    blocks = Blocks(np.argsort(of_files, kind="stable"), np.concatenate([[0], np.cumsum(sizes)]))
+    columns = [column for at in chosen for column in columns_of(used.conjuncts[at][2].expression)]
+    return blocks.hulls(containers, tuple(dict.fromkeys(columns))), of_files

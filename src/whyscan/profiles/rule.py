@@ -14,6 +14,9 @@ from msgspec import Struct
 from whyscan.errors import UsageError
 from whyscan.profiles.features import Feature  # noqa: TC001 - msgspec reads the annotations
 
+MATRIX = "tests/profiles/test_matrix.py"
+"""The test that compares predictions with what the installed engines read."""
+
 
 class RuleEffect(StrEnum):
     """What an engine makes of a part of a predicate at a level.
@@ -27,12 +30,28 @@ class RuleEffect(StrEnum):
     """Only that its columns are not NULL is used, where the part cannot be TRUE of NULL."""
     RANGE = "range"
     """A list becomes the range from its least to its greatest value."""
+    INCLUSIVE = "with its bound"
+    """A comparison with `<` or `>` is checked as if it were `<=` or `>=`."""
+    COLUMN_BY_COLUMN = "column by column"
+    """Of an OR, only what each of its branches says of one same column is used."""
     PARTITION_VALUES_ONLY = "partition values only"
     """The conjunct is evaluated on partition values, and not on statistics."""
     STATISTICS_ONLY = "statistics only"
     """The conjunct is evaluated on statistics, and not on partition values."""
     SEPARATELY = "partition values and statistics separately"
     """The conjunct is evaluated on each of them alone, never on both together."""
+    AT_LEAST = "at least"
+    """The part stays as it is, and the engine may use less of it: numbers are lower bounds."""
+    NOT_ONLY_NULL = "where a value is not NULL"
+    """A column that is only NULL in a container excludes nothing there."""
+    ONE_VALUE_OR_NULL = "where a column has one value or is only NULL"
+    """Columns have no bounds but where all their values are the same, or NULL."""
+    ONE_VALUE = "where a column has one value"
+    """Columns have no bounds but where all their values are the same, and none is NULL."""
+    ONE_VALUE_IN_FILE = "where a column has one value in the file"
+    """The same, if all values of the file are the same."""
+    WITHOUT_NULL = "where no value is NULL"
+    """The bounds of a column that has some NULL in a container are not used there."""
     ALONE = "nothing else is used"
     """The engine uses no part of a predicate that has such a part."""
 

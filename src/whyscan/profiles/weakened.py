@@ -8,6 +8,7 @@ NOT is moved to the conditions first, so every part stands where TRUE in its pla
 | `NOT (a OR b)` | `NOT a AND NOT b` |
 | `NOT a < 1` | `a >= 1` |
 | `NOT a BETWEEN 1 AND 2` | `a < 1 OR a > 2` |
+| `a BETWEEN 1 AND 2` | `a >= 1 AND a <= 2` |
 
 A conjunct that no rule concerns stays as it is, so that its truth need not be computed again.
 """
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from msgspec import Struct
+from msgspec.structs import replace
 
 from whyscan.planning.plan.judgement import kept_and_every
 from whyscan.planning.plan.replan import Metadata
@@ -47,7 +49,7 @@ from whyscan.tree.types import FloatType
 from whyscan.tree.zones import zone
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from whyscan.profiles.features import Part
     from whyscan.profiles.rule import Rule
@@ -115,16 +117,23 @@ def weakened(predicate: Predicate, rules: Sequence[Rule], roles: ColumnRoles) ->
     return Weakened(() if alone else tuple(conjuncts), tuple(uses))
 
 
+_METADATA: Mapping[RuleEffect, tuple[Metadata, ...]] = {
+    RuleEffect.PARTITION_VALUES_ONLY: (Metadata.PARTITION,),
+    RuleEffect.STATISTICS_ONLY: (Metadata.STATISTICS,),
+    RuleEffect.SEPARATELY: (Metadata.PARTITION, Metadata.STATISTICS),
+    RuleEffect.ONE_VALUE_IN_FILE: (Metadata.ONE_VALUE_IN_FILE,),
+    RuleEffect.ONE_VALUE: (Metadata.ONE_VALUE,),
+    RuleEffect.ONE_VALUE_OR_NULL: (Metadata.ONE_VALUE_OR_NULL,),
+    RuleEffect.NOT_ONLY_NULL: (Metadata.NOT_ONLY_NULL,),
+    RuleEffect.WITHOUT_NULL: (Metadata.WITHOUT_NULL,),
+}
+"""By effect: the metadata on which the conjunct is evaluated. The first of a conjunct counts."""
+
+
 def _metadata(used: Iterable[Rule]) -> tuple[Metadata, ...]:
     """The metadata on which a conjunct is evaluated; a container stays if each of them keeps it."""
     effects = {rule.effect for rule in used if not rule.unsound}
-    if RuleEffect.PARTITION_VALUES_ONLY in effects:
-        return (Metadata.PARTITION,)
-    if RuleEffect.STATISTICS_ONLY in effects:
-        return (Metadata.STATISTICS,)
-    if RuleEffect.SEPARATELY in effects:
-        return (Metadata.PARTITION, Metadata.STATISTICS)
-    return (Metadata.ALL,)
+    return next((by for effect, by in _METADATA.items() if effect in effects), (Metadata.ALL,))
 
 
 class _ConjunctReader:
@@ -176,10 +185,21 @@ class _ConjunctReader:
                 return self._not_null(expression)
             case RuleEffect.RANGE:
                 return range_of_list(expression)
+            case RuleEffect.INCLUSIVE:
+                return inclusive(expression)
+            case RuleEffect.COLUMN_BY_COLUMN:
+                said = column_by_column(expression)
+                return None if said is None else self.left_of(said)
             case (
-                RuleEffect.PARTITION_VALUES_ONLY
+                RuleEffect.AT_LEAST
+                | RuleEffect.PARTITION_VALUES_ONLY
                 | RuleEffect.STATISTICS_ONLY
                 | RuleEffect.SEPARATELY
+                | RuleEffect.NOT_ONLY_NULL
+                | RuleEffect.WITHOUT_NULL
+                | RuleEffect.ONE_VALUE_OR_NULL
+                | RuleEffect.ONE_VALUE
+                | RuleEffect.ONE_VALUE_IN_FILE
             ):
                 return expression
 
@@ -230,6 +250,39 @@ def range_of_list(expression: Expression) -> Expression:
             return expression
 
 
+def inclusive(expression: Expression) -> Expression:
+    """A comparison with its bound; anything else as it is."""
+    match expression:
+        case Comparison(operator=Comparator.LESS):
+            return replace(expression, operator=Comparator.LESS_EQUAL)
+        case Comparison(operator=Comparator.GREATER):
+            return replace(expression, operator=Comparator.GREATER_EQUAL)
+        case _:
+            return expression
+
+
+def column_by_column(expression: Expression) -> Expression | None:
+    """What every branch of an OR says of a column, for each such column; None if there is none.
+
+    | original | what is left |
+    |---|---|
+    | `(a = 1 AND b = 2) OR (a = 3 AND c = 4)` | `a = 1 OR a = 3` |
+    | `a = 1 OR b = 2` | nothing |
+    """
+    branches = expression.operands if isinstance(expression, Or) else (expression,)
+    parts = [branch.operands if isinstance(branch, And) else (branch,) for branch in branches]
+    columns = [[columns_of(part) for part in conjunction] for conjunction in parts]
+    left: list[Expression] = []
+    for column in columns_of(expression):
+        alone = [
+            [part for part, inside in zip(*both, strict=True) if inside == (column,)]
+            for both in zip(parts, columns, strict=True)
+        ]
+        if all(alone):
+            left.append(_joined(Or, [_joined(And, conjunction) for conjunction in alone]))
+    return _joined(And, left) if left else None
+
+
 _OPPOSITE = {
     Comparator.EQUAL: Comparator.NOT_EQUAL,
     Comparator.NOT_EQUAL: Comparator.EQUAL,
@@ -241,7 +294,7 @@ _OPPOSITE = {
 
 
 def normal(expression: Expression, *, negated: bool = False) -> Expression:
-    """The same condition with NOT only before conditions that have no opposite operator."""
+    """The same condition with NOT only before conditions that have no opposite, and no BETWEEN."""
     match expression:
         case Not(operand=operand):
             return normal(operand, negated=not negated)
@@ -249,9 +302,12 @@ def normal(expression: Expression, *, negated: bool = False) -> Expression:
             is_and = isinstance(expression, And) is not negated
             parts = [normal(operand, negated=negated) for operand in operands]
             return _joined(And if is_and else Or, parts)
-        case Between(operand=operand, low=low, high=high) if negated:
-            below = Comparison(Comparator.LESS, operand, low)
-            return Or((below, Comparison(Comparator.GREATER, operand, high)))
+        case Between(operand=operand, low=low, high=high):
+            if negated:
+                below = Comparison(Comparator.LESS, operand, low)
+                return Or((below, Comparison(Comparator.GREATER, operand, high)))
+            above = Comparison(Comparator.GREATER_EQUAL, operand, low)
+            return And((above, Comparison(Comparator.LESS_EQUAL, operand, high)))
         case Comparison() if negated and _has_opposite(expression):
             opposite = _OPPOSITE[expression.operator]
             return Comparison(opposite, expression.left, expression.right, expression.nan_order)

@@ -8,6 +8,7 @@ statistics stay separate, because the report counts separately what each of them
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -137,6 +138,36 @@ class Containers(Struct, frozen=True, dict=True):
     def _by_statistics(self) -> Containers:
         return replace(self, partition=NOTHING, buckets=())
 
+    def unknown_where_only_null(self) -> Containers:
+        """The same containers, but columns that are only NULL may have any value there."""
+        return self._unknown_where_only_null
+
+    @lazy
+    def _unknown_where_only_null(self) -> Containers:
+        return replace(self, statistics=_unknown_if_only_null(self.statistics), blocks=None)
+
+    def bounded_by_one_value(self) -> Containers:
+        """The same containers, but only columns with one value have bounds there."""
+        return self._bounded_by_one_value
+
+    @lazy
+    def _bounded_by_one_value(self) -> Containers:
+        return replace(
+            self,
+            partition=_bounded_by_one_value(self.partition),
+            statistics=_bounded_by_one_value(self.statistics),
+            buckets=(),
+            blocks=None,
+        )
+
+    def unbounded_where_null(self) -> Containers:
+        """The same containers, but columns with both values and NULL have no bounds there."""
+        return self._unbounded_where_null
+
+    @lazy
+    def _unbounded_where_null(self) -> Containers:
+        return replace(self, statistics=_unbounded_if_null(self.statistics), blocks=None)
+
     def without_nan(self) -> Containers:
         """The same containers without NaN, because the user says that no value is NaN."""
         return self._without_nan
@@ -264,6 +295,24 @@ def _has_nan(kind: Type) -> bool:
 
 def _without_nan(intervals: Intervals) -> Intervals:
     return {path: replace(i, nan=False) for path, i in intervals.items()}
+
+
+def _unknown_if_only_null(intervals: Intervals) -> Intervals:
+    return {
+        path: replace(i, value=either(i.value, opposite(i.present)))
+        for path, i in intervals.items()
+    }
+
+
+def _bounded_by_one_value(intervals: Intervals) -> Intervals:
+    return {
+        path: i.map_bounds(partial(keep, both(i.point(), opposite(i.null))))
+        for path, i in intervals.items()
+    }
+
+
+def _unbounded_if_null(intervals: Intervals) -> Intervals:
+    return {path: i.map_bounds(partial(keep, opposite(i.null))) for path, i in intervals.items()}
 
 
 def _at(values: Vector | None, indices: pa.Array) -> Vector | None:

@@ -88,6 +88,11 @@ class Interval(Struct, frozen=True):
             counted=mask(self.counted),
         )
 
+    def map_bounds(self, change: Callable[[Vector | None], Vector | None]) -> Interval:
+        """The interval with `change` applied to its bounds; a shared bound stays shared."""
+        lower = change(self.lower)
+        return replace(self, lower=lower, upper=lower if self.is_point else change(self.upper))
+
     def map_masks(self, change: Callable[[Mask], Mask]) -> Interval:
         """The interval with `change` applied to what is possible: value, NULL, NaN, error."""
         return replace(

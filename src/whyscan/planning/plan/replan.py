@@ -27,6 +27,11 @@ class Metadata(Enum):
     ALL = "all"
     PARTITION = "partition"
     STATISTICS = "statistics"
+    NOT_ONLY_NULL = "not of columns that are only NULL"
+    ONE_VALUE_OR_NULL = "of columns with one value, or only NULL"
+    ONE_VALUE = "of columns with one value"
+    ONE_VALUE_IN_FILE = "of columns with one value in the whole file"
+    WITHOUT_NULL = "not of columns with some NULL"
 
     def of(self, containers: Containers) -> Containers:
         """The containers with this metadata only."""
@@ -37,6 +42,14 @@ class Metadata(Enum):
                 return containers.by_partition()
             case Metadata.STATISTICS:
                 return containers.by_statistics()
+            case Metadata.NOT_ONLY_NULL:
+                return containers.unknown_where_only_null()
+            case Metadata.ONE_VALUE_OR_NULL:
+                return containers.bounded_by_one_value()
+            case Metadata.ONE_VALUE | Metadata.ONE_VALUE_IN_FILE:
+                return containers.bounded_by_one_value().unknown_where_only_null()
+            case Metadata.WITHOUT_NULL:
+                return containers.unbounded_where_null()
 
 
 def conjunct(expression: Expression, sql: str | None = None) -> Conjunct:

@@ -1,13 +1,38 @@
 """DuckDB: `read_parquet`, and the extensions that read Delta and Iceberg."""
 
+from typing import TypedDict
+
 from whyscan.planning.plan.evidence import FILES, MANIFESTS, ROW_GROUPS
 from whyscan.profiles.features import COMPUTED, Feature
-from whyscan.profiles.rule import Alternative, EngineRules, Rule, RuleEffect, RuleEvidence
+from whyscan.profiles.rule import MATRIX, Alternative, EngineRules, Rule, RuleEffect, RuleEvidence
 
 _PEERS = "docs/peers.md"
 _DELTA = frozenset({"delta"})
 _ICEBERG = frozenset({"iceberg"})
 _FILES_OF_PARQUET = frozenset({"hive", "parquet"})
+
+_STATISTICS = "https://github.com/duckdb/duckdb/pull/23264"
+_WITH_STATISTICS = frozenset(
+    {
+        *("+", "-", "*", "/", "negative", "abs", "floor", "ceil", "round", "greatest"),
+        *("year", "month", "day", "quarter", "date_trunc", "trunc", "date_add", "datediff"),
+        *("upper", "lower", "substring", "left", "length", "startswith", "rlike"),
+    }
+)
+"""The functions and operators by whose statistics DuckDB 2.0 leaves out row groups."""
+
+
+class _Common(TypedDict):
+    formats: frozenset[str]
+    evidence: RuleEvidence
+    test: str
+
+
+_OF_PARQUET: _Common = {
+    "formats": _FILES_OF_PARQUET,
+    "evidence": RuleEvidence.MEASURED,
+    "test": MATRIX,
+}
 
 RULES = (
     Rule(
@@ -60,35 +85,104 @@ RULES = (
     Rule(
         id="DUCKDB_OR_OF_COLUMNS",
         concerns=frozenset({Feature.OR_OF_COLUMNS}),
-        formats=_FILES_OF_PARQUET,
-        levels=frozenset({ROW_GROUPS}),
-        effect=RuleEffect.NOT_USED,
-        effect_text="an OR across columns skips no row group",
+        unless=frozenset({Feature.PARTITION}),
+        effect=RuleEffect.COLUMN_BY_COLUMN,
+        effect_text="an OR skips row groups only by columns that each of its branches restricts",
         source="https://github.com/duckdb/duckdb/issues/21750",
-        evidence=RuleEvidence.DOCUMENTED,
+        **_OF_PARQUET,
     ),
     Rule(
-        id="DUCKDB_TIME_OF_TIMESTAMP",
-        any_of=frozenset({Feature.FUNCTION, Feature.CAST}),
-        unless=frozenset({Feature.DATE, Feature.STRING, Feature.INTEGER}),
-        formats=_FILES_OF_PARQUET,
-        levels=frozenset({ROW_GROUPS}),
+        id="DUCKDB_SEVERAL_COLUMNS",
+        concerns=frozenset({Feature.SEVERAL_COLUMNS}),
+        unless=frozenset({Feature.PARTITION}),
         effect=RuleEffect.NOT_USED,
-        effect_text="functions and casts of a timestamp skip no row group",
+        effect_text="a condition on several columns skips no row group",
         source=_PEERS,
-        evidence=RuleEvidence.DOCUMENTED,
-        instead=(Alternative.RANGE_OF_COLUMN,),
+        **_OF_PARQUET,
     ),
     Rule(
-        id="DUCKDB_CAST_OF_NUMBER",
-        concerns=frozenset({Feature.CAST_OF_NUMBER}),
-        formats=_FILES_OF_PARQUET,
-        levels=frozenset({ROW_GROUPS}),
+        id="DUCKDB_NOT_IN_NULL",
+        concerns=frozenset({Feature.NOT_IN_LIST, Feature.NULL_IN_LIST}),
         effect=RuleEffect.NOT_USED,
-        effect_text="a number compared with a number of another type skips no row group",
+        effect_text="that NOT IN with NULL in the list is never TRUE is not seen",
+        source=_STATISTICS,
+        **_OF_PARQUET,
+    ),
+    Rule(
+        id="DUCKDB_NOT_IN",
+        concerns=frozenset({Feature.NOT_IN_LIST}),
+        unless=frozenset({Feature.PARTITION}),
+        effect=RuleEffect.ONE_VALUE,
+        effect_text="NOT IN skips only row groups in which its column has one value",
         source=_PEERS,
-        evidence=RuleEvidence.DOCUMENTED,
+        **_OF_PARQUET,
+    ),
+    Rule(
+        id="DUCKDB_CASE",
+        any_of=frozenset(
+            {
+                *(Feature.CASE, Feature.COALESCE, Feature.CASE_BLIND, Feature.CAST_TO_TEXT),
+                Feature.OTHER_CONDITION,
+            }
+        ),
+        unless=frozenset({Feature.PARTITION}),
+        effect=RuleEffect.NOT_USED,
+        effect_text="CASE, COALESCE, ILIKE and casts to text skip no row group",
+        source=_STATISTICS,
         instead=(Alternative.RANGE_OF_COLUMN,),
+        **_OF_PARQUET,
+    ),
+    Rule(
+        id="DUCKDB_PART_OF_INSTANT",
+        concerns=frozenset({Feature.INSTANT}),
+        any_of=frozenset({Feature.FUNCTION, Feature.ARITHMETIC}),
+        unless=frozenset({Feature.PARTITION}),
+        but_not=frozenset({"date_trunc"}),
+        effect=RuleEffect.NOT_USED,
+        effect_text="parts of a timestamp with time zone and sums with it skip no row group",
+        source=_STATISTICS,
+        instead=(Alternative.RANGE_OF_COLUMN,),
+        **_OF_PARQUET,
+    ),
+    Rule(
+        id="DUCKDB_FUNCTION",
+        any_of=frozenset({Feature.FUNCTION, Feature.ARITHMETIC, Feature.BOOLEAN_CALL}),
+        unless=frozenset({Feature.PARTITION}),
+        but_not=_WITH_STATISTICS,
+        effect=RuleEffect.ONE_VALUE,
+        effect_text="a function that has no rule for statistics skips no row group",
+        source=_STATISTICS,
+        instead=(Alternative.RANGE_OF_COLUMN,),
+        **_OF_PARQUET,
+    ),
+    Rule(
+        id="DUCKDB_DECIMAL_LITERAL",
+        concerns=frozenset({Feature.CAST_OF_NUMBER, Feature.EQUALITY, Feature.DECIMAL}),
+        unless=frozenset({Feature.PARTITION}),
+        effect=RuleEffect.AT_LEAST,
+        effect_text="a number with more digits than the column can have is looked for",
+        source=_STATISTICS,
+        **_OF_PARQUET,
+    ),
+    Rule(
+        id="DUCKDB_CAST_OF_TIME",
+        any_of=frozenset({Feature.CAST_TO_DATE, Feature.CAST_OF_DATE}),
+        unless=frozenset({Feature.PARTITION, Feature.LIST}),
+        effect=RuleEffect.INCLUSIVE,
+        effect_text="a cast of a date or timestamp is compared with its bound",
+        source=_STATISTICS,
+        **_OF_PARQUET,
+    ),
+    Rule(
+        id="DUCKDB_CAST_IN_LIST",
+        any_of=frozenset({Feature.CAST_TO_DATE, Feature.CAST_OF_DATE}),
+        concerns=frozenset({Feature.LIST}),
+        unless=frozenset({Feature.PARTITION}),
+        effect=RuleEffect.NOT_USED,
+        effect_text="a list of dates beside a cast skips no row group",
+        source=_STATISTICS,
+        instead=(Alternative.RANGE_OF_COLUMN,),
+        **_OF_PARQUET,
     ),
 )
 

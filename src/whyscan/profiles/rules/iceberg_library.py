@@ -2,19 +2,41 @@
 
 from whyscan.planning.plan.evidence import FILES, MANIFESTS, ROW_GROUPS
 from whyscan.profiles.features import COMPUTED, Feature
-from whyscan.profiles.rule import Alternative, EngineRules, Rule, RuleEffect, RuleEvidence
+from whyscan.profiles.rule import MATRIX, Alternative, EngineRules, Rule, RuleEffect, RuleEvidence
 
 _VISITORS = "https://github.com/apache/iceberg-python/blob/main/pyiceberg/expressions/visitors.py"
 _EXPRESSIONS = "https://py.iceberg.apache.org/reference/pyiceberg/expressions/"
 
 RULES = (
     Rule(
+        id="PYICEBERG_FRACTION",
+        concerns=frozenset({Feature.INTEGER, Feature.CAST_OF_NUMBER}),
+        effect=RuleEffect.NOT_USED,
+        effect_text="a fraction beside an integer column is cut off, and rows are lost",
+        source=_EXPRESSIONS,
+        evidence=RuleEvidence.MEASURED,
+        test=MATRIX,
+        unsound=True,
+    ),
+    Rule(
+        id="PYICEBERG_NOT_LIKE",
+        concerns=frozenset({Feature.NOT_LIKE}),
+        unless=frozenset({Feature.PARTITION}),
+        effect=RuleEffect.NOT_USED,
+        effect_text="NOT LIKE is not checked against bounds",
+        source=_VISITORS,
+        evidence=RuleEvidence.MEASURED,
+        test=MATRIX,
+    ),
+    Rule(
         id="PYICEBERG_COMPUTED",
         any_of=COMPUTED,
+        unless=frozenset({Feature.CAST_OF_NUMBER}),
         effect=RuleEffect.NOT_USED,
         effect_text="a filter cannot have functions, casts or arithmetic",
         source=_EXPRESSIONS,
-        evidence=RuleEvidence.DOCUMENTED,
+        evidence=RuleEvidence.MEASURED,
+        test=MATRIX,
         instead=(Alternative.RANGE_OF_COLUMN,),
     ),
     Rule(
@@ -23,7 +45,8 @@ RULES = (
         effect=RuleEffect.NOT_USED,
         effect_text="a filter cannot compare two columns",
         source=_EXPRESSIONS,
-        evidence=RuleEvidence.DOCUMENTED,
+        evidence=RuleEvidence.MEASURED,
+        test=MATRIX,
     ),
     Rule(
         id="PYICEBERG_PATTERN",
@@ -31,7 +54,8 @@ RULES = (
         effect=RuleEffect.NOT_USED,
         effect_text="only a pattern that begins with text can be in a filter",
         source=_EXPRESSIONS,
-        evidence=RuleEvidence.DOCUMENTED,
+        evidence=RuleEvidence.MEASURED,
+        test=MATRIX,
     ),
     Rule(
         id="PYICEBERG_IN_LIMIT",
@@ -41,7 +65,8 @@ RULES = (
         effect=RuleEffect.NOT_USED,
         effect_text="an IN list of more than 200 values is not checked against bounds",
         source="https://github.com/apache/iceberg-python/issues/4003",
-        evidence=RuleEvidence.DOCUMENTED,
+        evidence=RuleEvidence.MEASURED,
+        test=MATRIX,
         instead=(Alternative.RANGE_BESIDE_LIST, Alternative.SHORTER_LISTS),
     ),
     Rule(
@@ -51,7 +76,8 @@ RULES = (
         effect=RuleEffect.PARTITION_VALUES_ONLY,
         effect_text="<> and NOT IN are not checked against bounds",
         source=_VISITORS,
-        evidence=RuleEvidence.DOCUMENTED,
+        evidence=RuleEvidence.MEASURED,
+        test=MATRIX,
     ),
     Rule(
         id="PYICEBERG_UNEQUAL",
@@ -60,7 +86,8 @@ RULES = (
         effect=RuleEffect.NOT_USED,
         effect_text="<> and NOT IN are not checked against bounds",
         source=_VISITORS,
-        evidence=RuleEvidence.DOCUMENTED,
+        evidence=RuleEvidence.MEASURED,
+        test=MATRIX,
     ),
     Rule(
         id="PYICEBERG_MIXED",
@@ -69,7 +96,8 @@ RULES = (
         effect=RuleEffect.SEPARATELY,
         effect_text="partition values and bounds are checked one after the other",
         source=_VISITORS,
-        evidence=RuleEvidence.DOCUMENTED,
+        evidence=RuleEvidence.MEASURED,
+        test=MATRIX,
     ),
 )
 

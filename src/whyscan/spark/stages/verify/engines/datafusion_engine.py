@@ -28,10 +28,10 @@ class DataFusionEngine:
             analysed = self._context.sql(f"EXPLAIN ANALYZE VERBOSE {query}").to_pydict()
         except Exception as error:  # DataFusion raises plain exceptions
             raise EngineRefusal(one_line(error)) from error
-        return EngineAnswer(rows, **_read("\n".join(analysed["plan"])))
+        return EngineAnswer(rows, **read_of("\n".join(analysed["plan"])))
 
 
-def _read(plan: str) -> dict[str, int | None]:
+def read_of(plan: str) -> dict[str, int | None]:
     """The files and row groups that the scans of a plan kept; None if the plan has no number."""
     return {
         "files": _kept(plan, "files_ranges_pruned_statistics"),

@@ -1,0 +1,268 @@
+"""The matrix of profiles: what an engine was predicted to read, and what it read.
+
+`make profiles` runs it and prints hits and misses by engine and table.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import whyscan
+from profiles.cases import CASES
+from profiles.lakes import LAKES, ROWS_IN_A_GROUP
+from whyscan.errors import WhyscanError
+from whyscan.planning.plan.evidence import FILES, MANIFESTS, ROW_GROUPS
+from whyscan.predicate.binding.bind import bind
+from whyscan.profiles.engine_names import named_profiles
+from whyscan.profiles.prediction import predictions
+from whyscan.profiles.weakened import roles_of, weakened
+from whyscan.spark.stages.verify.conditions import translated
+from whyscan.spark.stages.verify.engines.datafusion_engine import open_datafusion
+from whyscan.spark.stages.verify.engines.delta_rs_engine import open_delta_rs
+from whyscan.spark.stages.verify.engines.duckdb_engine import open_duckdb
+from whyscan.spark.stages.verify.engines.engine import Target
+from whyscan.spark.stages.verify.engines.polars_engine import open_polars
+from whyscan.spark.stages.verify.engines.pyarrow_engine import open_pyarrow
+from whyscan.spark.stages.verify.engines.pyiceberg_engine import open_pyiceberg
+from whyscan.spark.stages.verify.engines.spark_reader import open_reader
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pyspark.sql import SparkSession
+
+    from whyscan.profiles.prediction import Prediction
+    from whyscan.profiles.rule import EngineProfile
+    from whyscan.spark.stages.verify.engines.engine import EngineAnswer, OpenedEngine, Opening
+
+IN_PROCESS: Mapping[str, Opening] = {
+    "duckdb": open_duckdb,
+    "datafusion": open_datafusion,
+    "polars": open_polars,
+    "pyiceberg": open_pyiceberg,
+    "delta-rs": open_delta_rs,
+    "pyarrow": open_pyarrow,
+}
+ON_SPARK: Mapping[str, Opening] = dict.fromkeys(
+    ("spark-delta", "spark-iceberg", "spark-parquet"), open_reader
+)
+WANTED = 0.97
+"""The share of predicates of which every number must be the engine's."""
+LEAST = 150
+"""How many predicates an engine must have answered on a table."""
+
+
+EXPLAINED = {
+    (
+        "delta-rs",
+        "i = 606.0",
+    ): "the typed predicate is i = 606: the fraction is gone when it is bound",
+}
+"""Predicates of which an engine reads more than predicted, and why no rule can say so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """A predicate of which a number was not the engine's; the numbers are by level."""
+
+    sql: str
+    predicted: dict[str, int]
+    read: dict[str, int]
+    rules: tuple[str, ...]
+    at_least: bool
+
+    @property
+    def under(self) -> bool:
+        """Fewer were predicted than the engine read, and "at least" was not said."""
+        return not self.at_least and any(
+            self.predicted[level] < read for level, read in self.read.items()
+        )
+
+    def __str__(self) -> str:
+        sql = self.sql if len(self.sql) < 90 else f"{self.sql[:80]}…"
+        sign = "UNDER" if self.under else "over "
+        return f"  {sign} {sql}: predicts {self.predicted}, read {self.read} {self.rules}"
+
+
+@dataclass(slots=True)
+class Cell:
+    """One engine on one table: the predicates that it answered, the misses, the rules it used."""
+
+    engine: str
+    table: str
+    hits: int = 0
+    misses: list[Miss] = field(default_factory=list)
+    refused: Counter[str] = field(default_factory=Counter)
+    at_least: int = 0
+    rules: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def answered(self) -> int:
+        """Predicates with a number to compare."""
+        return self.hits + len(self.misses)
+
+    @property
+    def share(self) -> float:
+        """The share of hits."""
+        return self.hits / self.answered if self.answered else 0.0
+
+    @property
+    def under(self) -> list[Miss]:
+        """The misses of which fewer were predicted than read, beside those that are explained."""
+        return [
+            miss for miss in self.misses if miss.under and (self.engine, miss.sql) not in EXPLAINED
+        ]
+
+    @property
+    def fits(self) -> bool:
+        """Enough predicates, enough hits, and nothing read beyond the prediction."""
+        return self.answered >= LEAST and self.share >= WANTED and not self.under
+
+    def __str__(self) -> str:
+        return (
+            f"{self.engine:14} {self.table:20} {self.hits:4} of {self.answered:4} "
+            f"{self.share:7.1%}  {len(self.under)} under, {self.at_least} at least, "
+            f"{sum(self.refused.values())} refused"
+        )
+
+
+def numbers(
+    prediction: Prediction, answer: EngineAnswer, table: str
+) -> tuple[dict[str, int], dict[str, int], bool]:
+    """What was predicted and what was read, at the levels that both have; whether it is a bound."""
+    read = {FILES: answer.files, ROW_GROUPS: answer.row_groups}
+    if answer.row_groups is None and answer.rows_read is not None and table in EVEN_GROUPS:
+        read[ROW_GROUPS] = answer.rows_read // ROWS_IN_A_GROUP
+    if table in BY_FOOTERS and read[ROW_GROUPS] is not None:
+        del read[FILES]
+    levels = {level.level: level for level in prediction.levels}
+    both = {name: n for name, n in read.items() if n is not None and name in levels}
+    predicted = {name: levels[name].kept for name in both}
+    return predicted, both, any(levels[name].at_least for name in both)
+
+
+BY_FOOTERS = frozenset({"parquet", "hive"})
+"""Tables whose files are left out by footers: engines count files before, and row groups after."""
+
+
+def format_of(table: str) -> str:
+    """The format of a table of the matrix."""
+    return table.partition("-")[0]
+
+
+def rules_of(engine: str, address: Path) -> dict[str, tuple[str, ...]]:
+    """By predicate: the rules of an engine that concern it at some level."""
+    snapshot = whyscan.open(str(address)).snapshot
+    (profile,) = named_profiles([engine])
+    roles, schema = roles_of(snapshot), snapshot.schema()
+    rules = [profile.rules(snapshot.format, level) for level in (MANIFESTS, FILES, ROW_GROUPS)]
+    return {
+        sql: tuple(
+            dict.fromkeys(
+                use.rule.id
+                for each in rules
+                for use in weakened(bind(sql, schema), each, roles).uses
+            )
+        )
+        for sql in CASES
+    }
+
+
+EVEN_GROUPS = frozenset({"parquet", "hive", "delta", "iceberg"})
+"""Tables whose row groups have equally many rows, so that rows count row groups."""
+
+
+def target_of(table: whyscan.Table, spark: SparkSession | None) -> Target:
+    """The table as engines take it."""
+    snapshot = table.snapshot
+    folder = Path(table.uri)
+    paths = tuple(str(folder / one.path) for one in table.plan("true", depth="files").files)
+    if spark is None:
+        return Target(snapshot, None, "no Spark here", paths)
+    from whyscan.spark.stages.verify import native_reader
+
+    return Target(snapshot, native_reader.frame(spark, snapshot), None, paths)
+
+
+def run(
+    engine: str, name: str, address: Path, spark: SparkSession | None, cases: Sequence[str] = CASES
+) -> Cell:
+    """One engine on one table, over all cases."""
+    table = whyscan.open(str(address))
+    (profile,) = named_profiles([engine])
+    opening = {**IN_PROCESS, **ON_SPARK}[engine]
+    opened = opening(target_of(table, spark if engine in ON_SPARK else None))
+    cell = Cell(engine, name)
+    for sql in cases:
+        _compare(cell, table, sql, (opened, profile))
+    return cell
+
+
+def _compare(
+    cell: Cell, table: whyscan.Table, sql: str, engine: tuple[OpenedEngine, EngineProfile]
+) -> None:
+    opened, profile = engine
+    try:
+        answer = opened.ask(translated(sql, "spark", opened.dialect))
+    except WhyscanError as error:
+        cell.refused[error.message] += 1
+        return
+    plan = table.plan(sql, depth="row-groups", assume_no_nan=True)
+    (prediction,) = predictions(plan, [profile])
+    predicted, read, bound = numbers(prediction, answer, cell.table)
+    if not read:
+        cell.refused["no number"] += 1
+        return
+    rules = tuple(dict.fromkeys(use.rule.id for use in prediction.uses))
+    cell.rules.update(rules)
+    cell.at_least += bound
+    if predicted == read:
+        cell.hits += 1
+    else:
+        cell.misses.append(Miss(sql, predicted, read, rules, bound))
+
+
+def cells(
+    root: Path, engines: Iterable[str], tables: Iterable[str], spark: SparkSession | None
+) -> Iterable[Cell]:
+    """Every engine on every table that it reads."""
+    addresses = {name: LAKES[name](root / name) for name in tables}
+    for engine in engines:
+        (profile,) = named_profiles([engine])
+        for name, address in addresses.items():
+            if profile.reads(format_of(name)):
+                try:
+                    yield run(engine, name, address, spark)
+                except WhyscanError as error:
+                    print(f"{engine:14} {name:20} not run: {error.message}")
+
+
+def main() -> int:
+    """Print hits and misses; 1 if an engine reads other files than its profile predicts."""
+    words = sys.argv[1:]
+    engines = [name for name in (*IN_PROCESS, *ON_SPARK) if not words or name in words]
+    tables = [name for name in LAKES if not set(words) & set(LAKES) or name in words]
+    spark = None
+    failed = False
+    with tempfile.TemporaryDirectory() as folder:
+        if set(engines) & set(ON_SPARK):
+            from support import spark_sessions
+
+            spark = spark_sessions.start(Path(folder, "spark"))
+        for cell in cells(Path(folder), engines, tables, spark):
+            print(cell)
+            for missed in cell.misses:
+                print(missed)
+            failed |= not cell.fits
+        if spark is not None:
+            spark.stop()
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
