@@ -8,6 +8,7 @@ from msgspec import Meta
 
 from whyscan.fields import Count, Name, Record, Sentence, Sql, TableFormat
 from whyscan.layouts.engine_statements import spark_statements, trino_statements
+from whyscan.layouts.partial import cheap_half
 from whyscan.layouts.search import best_layouts
 from whyscan.reports.hypothetical import LayoutEvidence
 from whyscan.reports.rendering import WrittenReport
@@ -62,6 +63,18 @@ class EngineStatements(Record, frozen=True):
     trino: tuple[Sql, ...]
 
 
+class PartialRewrite(Record, frozen=True):
+    """A rewrite of some files that brings most of what the whole layout brings."""
+
+    files: Count
+    bytes: Annotated[Count, Meta(description="The bytes of these files, which are written once.")]
+    saves: Annotated[
+        Count, Meta(description="An estimate of what all runs of the costliest queries save.")
+    ]
+    where: Annotated[Sql, Meta(description="The condition that selects the files.")]
+    statements: EngineStatements
+
+
 class LayoutAdvice(Record, frozen=True):
     """One layout, and what the workload would read of it."""
 
@@ -71,7 +84,11 @@ class LayoutAdvice(Record, frozen=True):
     files: LayoutChange
     rewrite_bytes: Annotated[Count, Meta(description="The bytes that must be written once.")]
     partial: Annotated[
-        None, Meta(description="A rewrite of some files; null: it is not computed yet.")
+        PartialRewrite | None,
+        Meta(
+            description="A rewrite of some files that brings most of it; null if there is none, or "
+            "no engine writes a part of the table in this layout."
+        ),
     ]
     queries: Annotated[
         tuple[QueryChange, ...], Meta(description="Every query, the one that saves most first.")
@@ -152,11 +169,28 @@ def _advice(name: str, replay: TableReplay, one: Replayed) -> LayoutAdvice:
         bytes=LayoutChange(today_bytes, one.bytes, *sizes),
         files=LayoutChange(today_files, one.files, *files),
         rewrite_bytes=replay.table_bytes(),
-        partial=None,
+        partial=_partial(name, replay, one),
         queries=tuple(_queries(replay, one)),
         statements=EngineStatements(
             spark_statements(one.layout, name, table_format),
             trino_statements(one.layout, name, table_format),
+        ),
+    )
+
+
+def _partial(name: str, replay: TableReplay, one: Replayed) -> PartialRewrite | None:
+    part = cheap_half(replay, one)
+    if part is None:
+        return None
+    table_format = replay.snapshot.format
+    return PartialRewrite(
+        part.files,
+        part.bytes,
+        part.saves,
+        part.where,
+        EngineStatements(
+            spark_statements(one.layout, name, table_format, part.where),
+            trino_statements(one.layout, name, table_format, part.where),
         ),
     )
 

@@ -14,19 +14,25 @@ if TYPE_CHECKING:
     from whyscan.tree.nodes import Path
 
 
-def spark_statements(layout: Layout, name: str, table_format: str) -> tuple[str, ...]:
-    """The statements of Spark SQL."""
+def spark_statements(
+    layout: Layout, name: str, table_format: str, where: str | None = None
+) -> tuple[str, ...]:
+    """The statements of Spark SQL; with `where` those that write a part of the table."""
     match table_format:
         case "iceberg":
-            return tuple(_by_procedures(layout, name))
+            return tuple(_by_procedures(layout, name, where))
         case "delta" if layout.partitions is None:
-            return tuple(_by_optimize(layout, name))
+            return tuple(_by_optimize(layout, name, where))
+        case _ if where is not None:
+            return ()
         case _:
             return (_copied(layout, name, table_format),)
 
 
-def trino_statements(layout: Layout, name: str, table_format: str) -> tuple[str, ...]:
-    """The statements of Trino; none where it cannot write the layout."""
+def trino_statements(
+    layout: Layout, name: str, table_format: str, where: str | None = None
+) -> tuple[str, ...]:
+    """The statements of Trino; none where it cannot write the layout, or the part of it."""
     order = layout.order
     if table_format != "iceberg" or (order is not None and order.kind is not OrderKind.SORT):
         return ()
@@ -41,11 +47,12 @@ def trino_statements(layout: Layout, name: str, table_format: str) -> tuple[str,
         properties.append(f"sorted_by = ARRAY[{columns}]")
     return (
         f"ALTER TABLE {name} SET PROPERTIES {', '.join(properties)}",
-        f"ALTER TABLE {name} EXECUTE optimize(file_size_threshold => '10TB')",
+        f"ALTER TABLE {name} EXECUTE optimize(file_size_threshold => '10TB')"
+        + ("" if where is None else f" WHERE {where}"),
     )
 
 
-def _by_procedures(layout: Layout, name: str) -> list[str]:
+def _by_procedures(layout: Layout, name: str, where: str | None) -> list[str]:
     statements = [
         f"ALTER TABLE {name} ADD PARTITION FIELD {_spark_term(term)}"
         for term in layout.partitions or ()
@@ -55,10 +62,15 @@ def _by_procedures(layout: Layout, name: str) -> list[str]:
         statements.append(f"ALTER TABLE {name} WRITE ORDERED BY {sorting}")
     strategy = "" if sorting is None else f", strategy => 'sort', sort_order => '{sorting}'"
     statements.append(
-        f"CALL system.rewrite_data_files(table => '{name}'{strategy}, "
-        "options => map('rewrite-all', 'true'))"
+        f"CALL system.rewrite_data_files(table => '{name}'{strategy}"
+        f"{_part(where)}, options => map('rewrite-all', 'true'))"
     )
     return statements
+
+
+def _part(where: str | None) -> str:
+    """The argument of a procedure, whose text has its quotes twice."""
+    return "" if where is None else f", where => '{where.replace(chr(39), chr(39) * 2)}'"
 
 
 def _sort_order(order: Order | None) -> str | None:
@@ -71,16 +83,19 @@ def _sort_order(order: Order | None) -> str | None:
     return f"zorder({_listed([c.path for c in order.columns])})"
 
 
-def _by_optimize(layout: Layout, name: str) -> list[str]:
+def _by_optimize(layout: Layout, name: str, where: str | None) -> list[str]:
     order = layout.order
     if order is None:
         return []
     columns = _listed([column.path for column in order.columns])
-    if order.kind is OrderKind.CLUSTER:
+    if order.kind is OrderKind.CLUSTER and where is None:
         return [f"ALTER TABLE {name} CLUSTER BY ({columns})", f"OPTIMIZE {name} FULL"]
     if order.kind is OrderKind.ZORDER or len(order.columns) == 1:
         # Along one column a Z-order curve is the order of the column.
-        return [f"OPTIMIZE {name} ZORDER BY ({columns})"]
+        part = "" if where is None else f" WHERE {where}"
+        return [f"OPTIMIZE {name}{part} ZORDER BY ({columns})"]
+    if where is not None:
+        return []
     rows = f"SELECT * FROM {name} ORDER BY {_sort_order(order)}"  # noqa: S608 - shown, never run
     return [f"INSERT OVERWRITE {name} {rows}"]
 

@@ -122,7 +122,7 @@ class TableReplay(Struct, frozen=True, eq=False, dict=True):
     @lazy
     def rough(self) -> TableReplay:
         """The costliest scans with a thinned sample and few files: quick, to rank layouts by."""
-        chosen = self._costliest(ROUGH_SCANS)
+        chosen = self.costliest(ROUGH_SCANS)
         scans = tuple(self.scans[at] for at in chosen)
         sample = self.sample.thinned(ROUGH_ROWS)
         rough = replace(self, scans=scans, thinned_sample=sample, files_at_most=ROUGH_FILES)
@@ -130,7 +130,7 @@ class TableReplay(Struct, frozen=True, eq=False, dict=True):
         rough.__dict__.update(columns=self.columns, files=self.files)
         return rough
 
-    def _costliest(self, count: int) -> list[int]:
+    def costliest(self, count: int) -> list[int]:
         """The positions of the scans that read most today, in the order of the scans."""
         order = np.argsort(-(self.today.bytes * self.runs), kind="stable")
         return sorted(order[:count].tolist())
@@ -187,7 +187,7 @@ class TableReplay(Struct, frozen=True, eq=False, dict=True):
 
         The costliest scans say by which share the numbers may differ.
         """
-        chosen = self._costliest(DRAWN_SCANS)
+        chosen = self.costliest(DRAWN_SCANS)
         some = replace(self, scans=tuple(self.scans[at] for at in chosen))
         mine = Amounts(replayed.amounts.bytes[chosen], replayed.amounts.files[chosen])
         totals = np.array([mine.total(some.runs)], np.float64)

@@ -117,8 +117,18 @@ class Sample(Struct, frozen=True, eq=False, dict=True):
             return self
         spread = np.random.default_rng(0).random(rows)
         kept = ((np.arange(rows) + spread) * self.rows / rows).astype(np.int64)
+        return self._some(kept, self.table_rows, is_whole=False)
+
+    def of_files(self, chosen: npt.NDArray[np.bool_], table_rows: int) -> Sample:
+        """Return the rows of the chosen files, which have `table_rows` rows in the table."""
+        of_task = chosen[[task.at for task in self.tasks]]
+        kept = np.flatnonzero(of_task[self.clusters])
+        return self._some(kept, table_rows, is_whole=self.is_whole)
+
+    def _some(self, kept: Numbers, table_rows: int, *, is_whole: bool) -> Sample:
+        """Some of the rows, of the columns that were read."""
         at = pa.array(kept)
-        some = replace(self, is_whole=False)
+        some = replace(self, table_rows=table_rows, is_whole=is_whole)
         some.__dict__["_counts"] = np.bincount(
             self.clusters[kept], minlength=len(self.tasks)
         ).tolist()

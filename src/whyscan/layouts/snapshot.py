@@ -191,6 +191,21 @@ class HypotheticalSnapshot(Struct, frozen=True, eq=False, dict=True):
         other.__dict__.update(shared)
         return other
 
+    def of_files(self, chosen: npt.NDArray[np.bool_], file_size: int) -> HypotheticalSnapshot:
+        """The same layout of the rows that some of today's files hold; it needs a sample."""
+        mask, today = pa.array(chosen), self._base_files
+        layout = self.layout.layout
+        sized = replace(layout, file_size=layout.file_size or file_size)
+        files = replace(today, bytes=today.bytes.filter(mask), rows=today.rows.filter(mask))
+        rows = int(pc.sum(files.rows).as_py() or 0)
+        part = replace(
+            self,
+            layout=replace(self.layout, layout=sized),
+            drawn_sample=self.sample.of_files(chosen, rows),
+        )
+        part.__dict__["_base_files"] = files
+        return part
+
     def files(
         self,
         columns: Sequence[Column],
