@@ -12,6 +12,7 @@ from whyscan.cli import options
 from whyscan.cli.formats import FORMS, rendered
 from whyscan.cli.parameters import SIZE, pairs
 from whyscan.cli.progress import steps
+from whyscan.reports.prices import Prices
 from whyscan.terms import SAMPLE_BYTES
 
 
@@ -27,6 +28,7 @@ class AdviseArguments(Struct, frozen=True):
     redact: bool
     output: Path | None
     store: options.StorageOptions
+    prices: options.PriceOptions
 
 
 @click.command(short_help="Say what layout the tables of a workload should have.")
@@ -70,6 +72,7 @@ class AdviseArguments(Struct, frozen=True):
 @options.STORAGE
 @options.form(*FORMS)
 @options.OUTPUT
+@options.PRICES
 @options.REDACT
 @options.with_options(AdviseArguments)
 def advise(arguments: AdviseArguments) -> int:
@@ -80,6 +83,8 @@ def advise(arguments: AdviseArguments) -> int:
 
     Exit codes: 0 fine, 2 wrong usage, 3 nothing to advise on, or a table could not be read.
     """
+    prices = arguments.prices
+    Prices.of(prices.price, prices.request_price)  # A wrong price ends here, and not after the run.
     with steps() as tell:
         advice = advise_tables(
             arguments.logs,
@@ -91,6 +96,7 @@ def advise(arguments: AdviseArguments) -> int:
             partition_types=options.partition_types_of_tables(arguments.store),
             progress=tell,
         )
+    advice = advice.priced(prices.price, prices.request_price)
     if arguments.redact:
         advice = advice.redacted()
     options.deliver(lambda page: rendered(advice, arguments.form, page), arguments.output)

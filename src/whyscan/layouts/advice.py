@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from math import ceil
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
+from msgspec.structs import replace
 
-from whyscan.fields import Count, Name, Record, Sentence, Sql, TableFormat
+from whyscan.fields import Count, Name, Record, Sentence, Sql, TableFormat, Word
 from whyscan.layouts.engine_statements import spark_statements, trino_statements
 from whyscan.layouts.partial import cheap_half
 from whyscan.layouts.search import best_layouts
 from whyscan.reports.hypothetical import LayoutEvidence
+from whyscan.reports.prices import Prices
 from whyscan.reports.rendering import WrittenReport
 
 if TYPE_CHECKING:
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from whyscan.layouts.replay import Replayed, TableReplay
     from whyscan.reports.view import Blocks
 
+SMALL_SHARE = 0.25
 WORTH_IT = 0.9
 """A layout that reads more than this share of today's bytes is not advised."""
 
@@ -32,8 +36,29 @@ class LayoutChange(Record, frozen=True):
     high: Count
 
 
+class MoneyChange(Record, frozen=True):
+    """What all runs cost today and in a layout, at the prices that the user gave."""
+
+    before: float | None
+    after: float | None
+    price: Word | None
+    request_price: Word | None
+
+
+class WrittenFiles(Record, frozen=True):
+    """What a rewrite makes: files, partitions, and files far below the size of the layout."""
+
+    files: Count
+    partitions: Count
+    small_files: Annotated[
+        Count, Meta(description="The files of less than a quarter of the file size.")
+    ]
+
+
 class TotalsToday(Record, frozen=True):
     """What all runs of the workload read today."""
+
+    COMPUTED: ClassVar = {"regret": "regret"}
 
     bytes: Count
     files: Count
@@ -45,6 +70,11 @@ class TotalsToday(Record, frozen=True):
             "match, packed into files of today's size."
         ),
     ]
+
+    @property
+    def regret(self) -> float | None:
+        """How many times the floor the runs read today; null if the floor is nothing."""
+        return self.bytes / self.floor_bytes if self.floor_bytes else None
 
 
 class QueryChange(Record, frozen=True):
@@ -78,11 +108,21 @@ class PartialRewrite(Record, frozen=True):
 class LayoutAdvice(Record, frozen=True):
     """One layout, and what the workload would read of it."""
 
+    OPTIONAL: ClassVar = ("cost",)
+
     layout: Name
     evidence: LayoutEvidence
     bytes: LayoutChange
     files: LayoutChange
     rewrite_bytes: Annotated[Count, Meta(description="The bytes that must be written once.")]
+    writes: WrittenFiles
+    pays_after_runs: Annotated[
+        Count | None,
+        Meta(
+            description="After so many runs, mixed as in the workload, the saved bytes are those "
+            "that a rewrite reads and writes; null if it saves none."
+        ),
+    ]
     partial: Annotated[
         PartialRewrite | None,
         Meta(
@@ -94,6 +134,9 @@ class LayoutAdvice(Record, frozen=True):
         tuple[QueryChange, ...], Meta(description="Every query, the one that saves most first.")
     ]
     statements: EngineStatements
+    cost: Annotated[MoneyChange | None, Meta(description="With --price: what all runs cost.")] = (
+        None
+    )
 
 
 class TableAdvice(Record, frozen=True):
@@ -125,6 +168,13 @@ class Advice(WrittenReport, frozen=True):
     unread: tuple[UnreadQuery, ...]
     reading_everything: Count
     of_other_tables: Count
+
+    def priced(self, price: str | None = None, request_price: str | None = None) -> Advice:
+        """Return the advice with what its runs cost, at prices like `5/TB` and `0.0004/1000`."""
+        prices = Prices.of(price, request_price)
+        if prices is None:
+            return self
+        return replace(self, tables=tuple(_priced(table, prices) for table in self.tables))
 
     def redacted(self) -> Advice:
         """Return the same advice without literals and values, for sharing."""
@@ -169,6 +219,8 @@ def _advice(name: str, replay: TableReplay, one: Replayed) -> LayoutAdvice:
         bytes=LayoutChange(today_bytes, one.bytes, *sizes),
         files=LayoutChange(today_files, one.files, *files),
         rewrite_bytes=replay.table_bytes(),
+        writes=_written_files(one),
+        pays_after_runs=_pays_after(replay, today_bytes - one.bytes),
         partial=_partial(name, replay, one),
         queries=tuple(_queries(replay, one)),
         statements=EngineStatements(
@@ -176,6 +228,29 @@ def _advice(name: str, replay: TableReplay, one: Replayed) -> LayoutAdvice:
             trino_statements(one.layout, name, table_format),
         ),
     )
+
+
+def _written_files(one: Replayed) -> WrittenFiles:
+    files = one.snapshot.files(())
+    rows = files.rows.to_numpy()
+    folders = [path.rpartition("/")[0] for path in files.paths.to_pylist()]
+    small = rows < one.snapshot.rows_a_file * SMALL_SHARE
+    return WrittenFiles(files.count, len(set(folders)), int(small.sum()))
+
+
+def _pays_after(replay: TableReplay, saved: int) -> int | None:
+    if saved <= 0:
+        return None
+    return ceil(2 * replay.table_bytes() * int(replay.runs.sum()) / saved)
+
+
+def _priced(table: TableAdvice, prices: Prices) -> TableAdvice:
+    def cost(one: LayoutAdvice) -> MoneyChange:
+        before = prices.amount(one.bytes.before, one.files.before)
+        after = prices.amount(one.bytes.after, one.files.after)
+        return MoneyChange(before, after, prices.price, prices.request_price)
+
+    return replace(table, advice=tuple(replace(one, cost=cost(one)) for one in table.advice))
 
 
 def _partial(name: str, replay: TableReplay, one: Replayed) -> PartialRewrite | None:

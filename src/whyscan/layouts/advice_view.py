@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from whyscan.reports.phrases import priced_as
 from whyscan.reports.view import (
     CodeSpan,
     FactsBlock,
@@ -15,12 +16,19 @@ from whyscan.reports.view import (
     Section,
     TitleBlock,
 )
-from whyscan.reports.words import counted, percent, size
+from whyscan.reports.words import counted, money, percent, size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from whyscan.layouts.advice import Advice, LayoutAdvice, TableAdvice
+    from whyscan.layouts.advice import (
+        Advice,
+        EngineStatements,
+        LayoutAdvice,
+        PartialRewrite,
+        TableAdvice,
+        TotalsToday,
+    )
     from whyscan.reports.view import Blocks, Inline
 
 _QUERIES_SHOWN = 10
@@ -56,7 +64,7 @@ def _table(table: TableAdvice) -> Section:
                 NamedValue("location", NameSpan(table.uri), beside=table.format),
                 NamedValue("runs", f"{today.runs:,}"),
                 NamedValue("today", f"{size(today.bytes)} in {counted(today.files, 'file')}"),
-                NamedValue("floor", f"about {size(today.floor_bytes)}: no layout could read less"),
+                NamedValue("floor", _floor(today)),
             )
         ),
     )
@@ -64,6 +72,11 @@ def _table(table: TableAdvice) -> Section:
         note = NotesBlock(("leave it alone: no layout reads a tenth less",))
         return Section(f"table {table.table}", (*blocks, note))
     return Section(f"table {table.table}", (*blocks, _layouts(table), *_best(table.advice[0])))
+
+
+def _floor(today: TotalsToday) -> str:
+    text = f"about {size(today.floor_bytes)}: no layout could read less"
+    return text if today.regret is None else f"{text}; today reads {today.regret:,.1f} times that"
 
 
 def _layouts(table: TableAdvice) -> GridBlock:
@@ -91,11 +104,13 @@ def _best(best: LayoutAdvice) -> Iterator[FactsBlock | GridBlock | NotesBlock]:
     """Yield how to write the best layout, and what it brings query by query."""
     yield FactsBlock(
         (
-            NamedValue("rewrite", f"{size(best.rewrite_bytes)} once"),
-            *(NamedValue("Spark", CodeSpan(text)) for text in best.statements.spark),
-            *(NamedValue("Trino", CodeSpan(text)) for text in best.statements.trino),
+            NamedValue("rewrite", _rewrite(best)),
+            *_costs(best),
+            *_statements(best.statements),
         )
     )
+    if best.partial is not None:
+        yield FactsBlock(tuple(_cheap_half(best.partial)))
     worse = [query for query in best.queries if query.bytes_after > query.bytes_before]
     shown = [
         *best.queries[:_QUERIES_SHOWN],
@@ -115,6 +130,37 @@ def _best(best: LayoutAdvice) -> Iterator[FactsBlock | GridBlock | NotesBlock]:
     hidden = len(best.queries) - len(shown)
     if hidden:
         yield NotesBlock((f"{counted(hidden, 'query')} more, none of which gets worse",))
+
+
+def _rewrite(best: LayoutAdvice) -> str:
+    writes = best.writes
+    text = f"{size(best.rewrite_bytes)} once, into {counted(writes.files, 'file')}"
+    if writes.partitions > 1:
+        text += f" of {counted(writes.partitions, 'partition')}"
+    if writes.small_files:
+        text += f", {writes.small_files:,} of them small"
+    if best.pays_after_runs is not None:
+        text += f"; it pays for itself after {counted(best.pays_after_runs, 'run')}"
+    return text
+
+
+def _costs(best: LayoutAdvice) -> Iterator[NamedValue]:
+    if best.cost is not None:
+        terms = priced_as(best.cost.price, best.cost.request_price)
+        amounts = f"{money(best.cost.before)} today, {money(best.cost.after)} in the layout"
+        yield NamedValue("cost", amounts, beside=terms)
+
+
+def _statements(statements: EngineStatements) -> Iterator[NamedValue]:
+    yield from (NamedValue("Spark", CodeSpan(text)) for text in statements.spark)
+    yield from (NamedValue("Trino", CodeSpan(text)) for text in statements.trino)
+
+
+def _cheap_half(part: PartialRewrite) -> Iterator[NamedValue]:
+    files = counted(part.files, "file")
+    saves = f"saves {size(part.saves)} by {files} of {size(part.bytes)}"
+    yield NamedValue("first", (f"{saves}: ", CodeSpan(part.where)))
+    yield from _statements(part.statements)
 
 
 def _notes(advice: Advice) -> Iterator[Inline]:

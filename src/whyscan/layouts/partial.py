@@ -13,7 +13,9 @@ from msgspec.structs import replace
 from whyscan.errors import UsageError
 from whyscan.layouts.applied import median_size
 from whyscan.planning.plan.judgement import flags
+from whyscan.planning.plan.planner import make_plan
 from whyscan.planning.plan.request import leaf_columns
+from whyscan.planning.plan.scan_plan import Depth
 from whyscan.pruning.evaluate import conjoin, evaluate
 from whyscan.pruning.transforms import IdentityTransform
 from whyscan.tree import arrow, zones
@@ -107,6 +109,9 @@ def _range_columns(replay: TableReplay, layout: Replayed) -> list[Column]:
 def _may_match(replay: TableReplay, at: int, files: Files) -> Flags:
     """One flag per file: the scan reads it."""
     predicate = replay.scans[at].predicate
+    if replay.snapshot.footers_describe_files:
+        options = replace(replay.options, depth=Depth.FILES)
+        return make_plan(replay.snapshot, predicate, options).evidence.judgement.kept
     expressions = [conjunct.expression for conjunct in predicate.conjuncts]
     zone = zones.zone(predicate.zone)
     truths = [evaluate(expression, files.containers, zone) for expression in expressions]
@@ -142,9 +147,9 @@ def _ranges(column: Column, files: Files, sizes: Amounts, wasted: Amounts) -> It
     low = interval.lower[int(window[0])]
     high = pc.max(interval.upper.take(pa.array(window)))
     bounds = []
-    if start:
+    if pc.greater(low, pc.min(interval.lower)).as_py():
         bounds.append((Comparator.GREATER_EQUAL, low))
-    if last[start] < len(order):
+    if pc.less(high, pc.max(interval.upper)).as_py():
         bounds.append((Comparator.LESS_EQUAL, high))
     sides = [
         Comparison(comparator, column, Literal(arrow.value(bound, column.type), column.type))

@@ -197,7 +197,8 @@ class HypotheticalSnapshot(Struct, frozen=True, eq=False, dict=True):
         layout = self.layout.layout
         sized = replace(layout, file_size=layout.file_size or file_size)
         files = replace(today, bytes=today.bytes.filter(mask), rows=today.rows.filter(mask))
-        rows = int(pc.sum(files.rows).as_py() or 0)
+        share = (pc.sum(files.bytes).as_py() or 0) / max(1, pc.sum(today.bytes).as_py() or 0)
+        rows = round(self._table_rows * share)
         part = replace(
             self,
             layout=replace(self.layout, layout=sized),
