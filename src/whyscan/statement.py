@@ -66,8 +66,8 @@ def explain_sql(
     - `resolve_joins` reads the join keys of scans with at most `resolve_limit` rows, and plans the
       scans on the other side of those joins with the keys.
     - `dialect` is the SQL dialect of the statement, and `timezone` its session time zone.
-    - `depth` is the deepest level that is checked: `files`, `row-groups`, `pages` or `auto`,
-      which opens the footers of the kept files if they are at most 1,000.
+    - `depth` is the deepest level that is checked: `files`, `row-groups`, `pages`, `dictionary` or
+      `auto`, which opens the footers of the kept files if they are at most 1,000.
     - `full` opens all metadata, so that every number is exact.
     - `assume_no_nan` assumes that no value is NaN.
     - `verbose` lists every live file of each scan; every manifest is opened for it.

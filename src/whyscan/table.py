@@ -131,8 +131,8 @@ class Table:
         - `where` is a WHERE condition; the default keeps every row.
         - `select` names the columns to read, None means all. `columns` is another name of it.
         - `dialect` is the SQL dialect of the condition, and `timezone` its session time zone.
-        - `depth` is the deepest level that is checked: `files`, `row-groups`, `pages` or
-          `auto`, which opens the footers of the kept files if they are at most 1,000.
+        - `depth` is the deepest level that is checked: `files`, `row-groups`, `pages`, `dictionary`
+          or `auto`, which opens the footers of the kept files if they are at most 1,000.
         - `full` opens all metadata, so that every number is exact.
         - `assume_no_nan` assumes that no value is NaN.
         - `limit` is how many matching rows suffice, any rows. The plan then has the fewest files
@@ -165,8 +165,8 @@ class Table:
         - `select` names the columns to read, None means all. The report has their bytes if footers
           were opened. `columns` is another name of it.
         - `dialect` is the SQL dialect of the condition, and `timezone` its session time zone.
-        - `depth` is the deepest level that is checked: `files`, `row-groups`, `pages` or
-          `auto`, which opens the footers of the kept files if they are at most 1,000.
+        - `depth` is the deepest level that is checked: `files`, `row-groups`, `pages`, `dictionary`
+          or `auto`, which opens the footers of the kept files if they are at most 1,000.
         - `full` opens all metadata, so that every number is exact.
         - `assume_no_nan` assumes that no value is NaN.
         - `verbose` lists every live file; every manifest is opened for it.

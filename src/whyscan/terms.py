@@ -22,7 +22,7 @@ class PlanTerms(Struct, frozen=True):
     dialect: str = "spark"
     timezone: str = "UTC"
     depth: str = "auto"
-    """The deepest level that is checked: `files`, `row-groups`, `pages` or `auto`."""
+    """The deepest level that is checked: `files`, `row-groups`, `pages`, `dictionary` or `auto`."""
     full: bool = False
     """All metadata is opened, so that every number is exact."""
     assume_no_nan: bool = False

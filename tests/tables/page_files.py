@@ -109,7 +109,9 @@ def values_of_groups(table: pa.Table, folder: Path, name: str = "x") -> list[pa.
     return [values.slice(start, count) for start, count in zip(starts, counts, strict=False)]
 
 
-def probed(folder: Path, name: str, values: list[pa.Array]) -> tuple[Containers, Column]:
+def probed(
+    folder: Path, name: str, values: list[pa.Array], method: str = "bloom_filters"
+) -> tuple[Containers, Column]:
     """The row groups with the bloom filters of a column, probed for these values."""
     snapshot = open_snapshot([str(folder)], {}, {})
     [column] = [Column((f.name,), f.type) for f in snapshot.schema().fields if f.name == name]
@@ -119,6 +121,6 @@ def probed(folder: Path, name: str, values: list[pa.Array]) -> tuple[Containers,
     kind = arrow_type(column.type)
     literals = pc.unique(pa.concat_arrays([v.cast(kind) for v in values])).drop_null()
     every = pa.array(range(groups.count))
-    read = snapshot.bloom_filters(groups, every, {column: literals})
+    read = getattr(snapshot, method)(groups, every, {column: literals})
     is_there = any(count.present for count in read.counts)
     return replace(groups.containers, filters=read.filters if is_there else {}), column

@@ -173,7 +173,7 @@ TERMS = options(
         "--depth",
         default="auto",
         show_default=True,
-        metavar="files|row-groups|pages|auto",
+        metavar="files|row-groups|pages|dictionary|auto",
         shell_complete=suggestions.depths,
         help="Check containers down to this level; auto opens the footers of at most 1,000 files.",
     ),

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     import click
 
-DEPTHS = ("auto", "files", "pages", "row-groups")
+DEPTHS = ("auto", "dictionary", "files", "pages", "row-groups")
 
 
 def places(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:

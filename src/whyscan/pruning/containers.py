@@ -122,6 +122,14 @@ class Containers(Struct, frozen=True, dict=True):
         """How many statistics cannot be read, over all columns."""
         return sum(tally(mask, self.count) for mask in self.unreadable.values())
 
+    def with_filters(self, more: Mapping[Path, ValueFilter]) -> Containers:
+        """The same containers with more filters; where both have a column, both must agree."""
+        filters = {
+            path: self.filters[path].both(values) if path in self.filters else values
+            for path, values in more.items()
+        }
+        return replace(self, filters={**self.filters, **filters})
+
     def by_partition(self) -> Containers:
         """The same containers with their partition values only."""
         return self._by_partition

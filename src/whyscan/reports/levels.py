@@ -69,6 +69,7 @@ class Level(
             partition={"type": "integer", "minimum": 0},
             statistics={"type": "integer", "minimum": 0},
             bloom={"type": "integer", "minimum": 1},
+            dictionary={"type": "integer", "minimum": 1},
             join={"type": "integer", "minimum": 1},
             limit={"type": "integer", "minimum": 1},
         ),

@@ -64,7 +64,9 @@ class FileLine(Record, frozen=True, rename={"removers": "pruned_by_conjuncts"}):
         Meta(description="none: no row is read; some: rows may match; all: every row matches."),
         one_of("none", "some", "all"),
     ]
-    pruned_by: Annotated[Word | None, one_of("partition", "statistics", "bloom", "join", "limit")]
+    pruned_by: Annotated[
+        Word | None, one_of("partition", "statistics", "bloom", "dictionary", "join", "limit")
+    ]
     reason: Annotated[
         Word | None,
         Meta(description="Why the file is kept; null for a removed file."),

@@ -184,6 +184,14 @@ class CachedSnapshot(Struct, frozen=True, eq=False, dict=True):
             return ProbedFilters({})
         return self.snapshot.bloom_filters(groups, at, values)
 
+    def dictionaries(
+        self, groups: RowGroups, at: pa.Array, values: Mapping[Column, pa.Array]
+    ) -> ProbedFilters:
+        """The dictionaries of row groups, which are not cached."""
+        if not isinstance(self.snapshot, FilteredSnapshot):
+            return ProbedFilters({})
+        return self.snapshot.dictionaries(groups, at, values)
+
     def _view(
         self, columns: Sequence[Column], zone: Zone, manifests: pa.Array | None
     ) -> ChosenFiles:

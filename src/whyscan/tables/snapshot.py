@@ -382,12 +382,18 @@ class ProbedFilters(Struct, frozen=True):
 
 @runtime_checkable
 class FilteredSnapshot(Protocol):
-    """A snapshot whose row groups may have bloom filters."""
+    """A snapshot whose row groups may have bloom filters and dictionaries."""
 
     def bloom_filters(
         self, groups: RowGroups, at: pa.Array, values: Mapping[Column, pa.Array]
     ) -> ProbedFilters:
         """Read the filters of the row groups at the positions `at`, and probe them for values."""
+        ...
+
+    def dictionaries(
+        self, groups: RowGroups, at: pa.Array, values: Mapping[Column, pa.Array]
+    ) -> ProbedFilters:
+        """Read the dictionaries that hold all values of a chunk, and probe them for values."""
         ...
 
 

@@ -37,7 +37,8 @@ class LevelEvidence(Struct, Generic[Listed], frozen=True, dict=True):
     by partition values alone. `opened` flags the containers of which the level below was read.
     `describes_parents`: the level above has no statistics but those of this level. `unlimited` are
     the verdicts without a LIMIT, None if there is no LIMIT; `unfiltered` are those
-    without bloom filters, None if none were read.
+    without bloom filters and dictionaries, None if none were read; `by_bloom` are those without
+    dictionaries, None if none were read.
     """
 
     name: str
@@ -49,6 +50,7 @@ class LevelEvidence(Struct, Generic[Listed], frozen=True, dict=True):
     describes_parents: bool = False
     unlimited: Judgement | None = None
     unfiltered: Judgement | None = None
+    by_bloom: Judgement | None = None
 
     @property
     def count(self) -> int:
@@ -86,6 +88,7 @@ class LevelEvidence(Struct, Generic[Listed], frozen=True, dict=True):
             opened=self.opened[earlier],
             unlimited=None if self.unlimited is None else self.unlimited.at(earlier),
             unfiltered=None if self.unfiltered is None else self.unfiltered.at(earlier),
+            by_bloom=None if self.by_bloom is None else self.by_bloom.at(earlier),
         )
 
     def without_limit(self) -> LevelEvidence[Listed]:

@@ -5,6 +5,7 @@
 | partition | partition values, and the conjuncts of the statement itself |
 | statistics | bounds and counts, and the same conjuncts |
 | bloom | bloom filters, too |
+| dictionary | dictionaries of all values, too |
 | join | all metadata, and conjuncts that came from a join |
 | limit | other containers surely have the rows that a LIMIT needs |
 """
@@ -34,8 +35,9 @@ class Mechanism(IntEnum):
     PARTITION = 1
     STATISTICS = 2
     BLOOM = 3
-    JOIN = 4
-    LIMIT = 5
+    DICTIONARY = 4
+    JOIN = 5
+    LIMIT = 6
 
     @property
     def word(self) -> str:
@@ -48,10 +50,12 @@ REMOVING = tuple(Mechanism)[1:]
 def credit(level: LevelEvidence[Any]) -> Credits:
     """One `Mechanism` per group of containers."""
     unlimited = level.verdicts_before_limit
-    unfiltered = unlimited if level.unfiltered is None else level.unfiltered
+    by_bloom = unlimited if level.by_bloom is None else level.by_bloom
+    unfiltered = by_bloom if level.unfiltered is None else level.unfiltered
     return _credits(
         level.by_partition.kept_without_join,
         unfiltered.kept_without_join,
+        by_bloom.kept_without_join,
         unlimited.kept_without_join,
         unlimited.kept,
         level.verdicts.kept,
@@ -79,18 +83,15 @@ def worded(counts: Mapping[Mechanism, int]) -> dict[str, int]:
     return {m.word: count for m, count in counts.items() if count or m in always}
 
 
-def _credits(
-    partition: Flags, statistics: Flags, bloom: Flags, join: Flags, limit: Flags
-) -> Credits:
+def _credits(*left: Flags) -> Credits:
     """One `Mechanism` per container, from what each mechanism keeps after those before it."""
-    left = (partition, statistics, bloom, join, limit)
     # A mechanism with the same array as the one before it removed nothing.
     steps = [
         (mechanism, kept)
         for mechanism, kept, before in zip(REMOVING, left, (None, *left), strict=False)
         if kept is not before
     ]
-    mechanisms: Credits = np.zeros(len(partition), np.int8)
+    mechanisms: Credits = np.zeros(len(left[0]), np.int8)
     for mechanism, kept in reversed(steps):
         # Arithmetic on numbers is many times faster than choosing element by element.
         mechanisms *= kept.view(np.int8)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -44,12 +45,12 @@ from whyscan.tables.snapshot import ContainersBelow, DeepSnapshot, FilteredSnaps
 from whyscan.tree.zones import zone
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     import numpy.typing as npt
 
     from whyscan.pruning.containers import Containers
-    from whyscan.tables.snapshot import Files, Manifests, Snapshot
+    from whyscan.tables.snapshot import Files, Manifests, ProbedFilters, Snapshot
     from whyscan.tree.nodes import Column, Path, Predicate
     from whyscan.tree.zones import Zone
 
@@ -217,8 +218,13 @@ class _Planner(Struct, frozen=True):
             of_files(below.verdicts),
             by_partition,
         )
-        before = None if below.unfiltered is None else of_files(below.unfiltered)
-        return Evidence((replace(level, opened=opened, unfiltered=before), below), decided)
+        level = replace(
+            level,
+            opened=opened,
+            unfiltered=None if below.unfiltered is None else of_files(below.unfiltered),
+            by_bloom=None if below.by_bloom is None else of_files(below.by_bloom),
+        )
+        return Evidence((level, below), decided)
 
     def with_row_groups(self, evidence: Evidence) -> Evidence:
         """Delta and Iceberg: row groups refine the plan and do not change the verdict of a file."""
@@ -248,23 +254,37 @@ class _Planner(Struct, frozen=True):
     def with_filters(
         self, level: LevelEvidence[RowGroups], decided: Decided
     ) -> LevelEvidence[RowGroups]:
-        """The row groups, judged again with their bloom filters where these may decide."""
-        groups, verdicts = level.listed, level.verdicts
+        """The row groups, judged again with bloom filters, then with dictionaries if wanted."""
         values = values_to_probe(c.expression for c in self.predicate.conjuncts)
-        open_at = np.flatnonzero(verdicts.kept & ~verdicts.every)
-        if groups.footers is None or not values or not len(open_at):
+        snapshot = self.snapshot
+        if level.listed.footers is None or not values or not isinstance(snapshot, FilteredSnapshot):
             return level
-        if not isinstance(self.snapshot, FilteredSnapshot):
+        filtered = self.probed(level, decided, partial(snapshot.bloom_filters, values=values))
+        if self.options.depth is Depth.DICTIONARY:
+            by_bloom = filtered.verdicts
+            look_up = partial(snapshot.dictionaries, values=values)
+            filtered = replace(self.probed(filtered, decided, look_up), by_bloom=by_bloom)
+        return replace(filtered, unfiltered=level.verdicts)
+
+    def probed(
+        self,
+        level: LevelEvidence[RowGroups],
+        decided: Decided,
+        read: Callable[[RowGroups, pa.Array], ProbedFilters],
+    ) -> LevelEvidence[RowGroups]:
+        """The row groups, judged again with filters of those that are not decided."""
+        groups, verdicts = level.listed, level.verdicts
+        undecided = np.flatnonzero(verdicts.kept & ~verdicts.every)
+        if not len(undecided):
             return level
-        read = self.snapshot.bloom_filters(groups, pa.array(open_at), values)
-        containers = replace(groups.containers, filters=read.filters)
-        listed = replace(
-            groups, containers=containers, unchecked=(*groups.unchecked, *read.unchecked)
-        )
-        if not any(count.present for count in read.counts):
+        probes = read(groups, pa.array(undecided))
+        containers = groups.containers.with_filters(probes.filters)
+        unchecked = (*groups.unchecked, *probes.unchecked)
+        listed = replace(groups, containers=containers, unchecked=unchecked)
+        if not any(count.present for count in probes.counts):
             return replace(level, listed=listed)
         again = self.judge(containers, spread(decided, groups.owners))
-        return replace(level, listed=listed, verdicts=again, unfiltered=verdicts)
+        return replace(level, listed=listed, verdicts=again)
 
     def with_levels_below(self, evidence: Evidence) -> Evidence:
         """The levels below row groups refine the plan; they change no verdict above them."""
@@ -297,7 +317,7 @@ class _Planner(Struct, frozen=True):
     ) -> tuple[RowGroups, Judgement]:
         """The row groups of the files at positions `at`, and their judgement."""
         # A snapshot without levels below row groups has no footers to keep.
-        kept = {"keep_footers": True} if self.options.depth is Depth.PAGES else {}
+        kept = {"keep_footers": True} if self.options.depth.keeps_footers else {}
         groups = self.snapshot.row_groups(
             files, pa.array(at), self.columns, self._projection(), **kept
         )

@@ -34,12 +34,18 @@ class Depth(StrEnum):
     FILES = "files"
     ROW_GROUPS = "row-groups"
     PAGES = "pages"
+    DICTIONARY = "dictionary"
     AUTO = "auto"
 
     @property
     def opens_footers(self) -> bool:
         """The footers of all kept files are opened, however many there are."""
-        return self in {Depth.ROW_GROUPS, Depth.PAGES}
+        return self is Depth.ROW_GROUPS or self.keeps_footers
+
+    @property
+    def keeps_footers(self) -> bool:
+        """Metadata is read whose place only footers say: indexes of pages, filters."""
+        return self in {Depth.PAGES, Depth.DICTIONARY}
 
 
 class Options(Struct, frozen=True):

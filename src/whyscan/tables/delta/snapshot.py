@@ -189,6 +189,14 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
 
         return bloom_filters(self.store, groups, at, values)
 
+    def dictionaries(
+        self, groups: RowGroups, at: pa.Array, values: Mapping[Column, pa.Array]
+    ) -> ProbedFilters:
+        """The dictionaries of the row groups at `at`, probed for values."""
+        from whyscan.tables.parquet.dictionaries import dictionaries
+
+        return dictionaries(self.store, groups, at, values)
+
     def reading(self, files: Files, at: pa.Array, zone: Zone) -> FileReading:  # noqa: ARG002 - the log's order
         """How the rows of the files at the positions `at` are read."""
         from whyscan.tables.delta.file_columns import data_files, reading

@@ -305,6 +305,14 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
 
         return bloom_filters(self.store, groups, at, values)
 
+    def dictionaries(
+        self, groups: RowGroups, at: pa.Array, values: Mapping[Column, pa.Array]
+    ) -> ProbedFilters:
+        """The dictionaries of the row groups at `at`, probed for values."""
+        from whyscan.tables.parquet.dictionaries import dictionaries
+
+        return dictionaries(self.store, groups, at, values)
+
     @lazy
     def _file_columns(self) -> IcebergFileColumns:
         specs = self.metadata.specs.values()

@@ -4,6 +4,7 @@ __all__ = [
     "bloom_filters",
     "calendars",
     "data_files",
+    "dictionaries",
     "file_columns",
     "footers",
     "metadata",

@@ -1,52 +1,36 @@
 """Split-block bloom filters of column chunks: read one by one, and probed for some values.
 
-A filter hashes the bytes of a value as the file has them (XXH64), not the value: an INT in a table
-may be four or eight bytes in a file, a decimal a number or a text. A value whose bytes in the file
-are not certain may be in every filter. See BloomFilter.md of the format.
+A filter hashes the bytes of a value as the file has them (XXH64), not the value: value_bytes.py.
+See BloomFilter.md of the format.
 """
 
 from __future__ import annotations
 
-import math
-import struct
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 from msgspec import Struct
 
-from whyscan.pruning.unscaled import unscaled_of
 from whyscan.pruning.value_filters import ValueFilter
 from whyscan.tables import budget
 from whyscan.tables.counts import is_number
 from whyscan.tables.parquet.chunk_patterns import BLOOM_FILTER, BLOOM_FILTER_SIZE
 from whyscan.tables.parquet.footers import ENDING, all_bytes
-from whyscan.tables.parquet.schemas import Encoding, Physical
 from whyscan.tables.parquet.thrift import MalformedThrift, ThriftReader
+from whyscan.tables.parquet.value_bytes import FormsInFiles
 from whyscan.tables.parquet.xxhash import xxh64
 from whyscan.tables.snapshot import FilterCount, ProbedFilters, Unreached
 from whyscan.tables.storage.store import ByteRange
-from whyscan.tree.types import (
-    BinaryType,
-    DateType,
-    DecimalType,
-    FloatType,
-    IntegerType,
-    StringType,
-    TimestampType,
-    Type,
-    UuidType,
-)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from decimal import Decimal
+    from collections.abc import Iterator, Mapping, Sequence
 
     import numpy.typing as npt
+    import pyarrow as pa
 
-    from whyscan.tables.parquet.schemas import ParquetColumn
     from whyscan.tables.parquet.statistics import FileFooter
+    from whyscan.tables.parquet.value_bytes import Forms
     from whyscan.tables.snapshot import RowGroups
     from whyscan.tables.storage.store import Store
     from whyscan.tree.nodes import Column
@@ -69,7 +53,6 @@ _SALTS = np.array(
     ],
     np.uint64,
 )  # fmt: skip
-_WIDTHS: dict[int, int] = {int(Physical.INT32): 4, int(Physical.INT64): 8}
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
 _TO_BIT = np.uint64(27)
@@ -124,26 +107,15 @@ class BloomFilter(Struct, frozen=True):
 
 
 class ProbedValues(Struct, frozen=True):
-    """The hashes of some values in files in which a column is a certain leaf.
-
-    `certain` flags the values whose bytes in the file are certain; each has one hash in `hashes`,
-    and zero, which has two forms, a second one in `others`.
-    """
+    """The hashes of some values: `certain` flags those that have one, and zero has two."""
 
     certain: Flags
     hashes: npt.NDArray[np.uint64]
     others: npt.NDArray[np.uint64]
 
     @classmethod
-    def of(cls, values: pa.Array, kind: Type, leaf: ParquetColumn) -> ProbedValues | None:
-        """The hashes of values of the type `kind`; None if no value's bytes are certain."""
-        encode = encoder(kind, leaf)
-        if encode is None:
-            return None
-        forms = [() if v is None else tuple(encode(v)) for v in _plain_values(values, kind)]
+    def of(cls, forms: Forms) -> ProbedValues:
         certain = np.array([bool(f) for f in forms], np.bool_)
-        if not certain.any():
-            return None
         hashes = np.array([xxh64(f[0]) if f else 0 for f in forms], np.uint64)
         others = np.array([xxh64(f[-1]) if f else 0 for f in forms], np.uint64)
         return cls(certain, hashes, others)
@@ -151,123 +123,6 @@ class ProbedValues(Struct, frozen=True):
     def possible(self, bloom: BloomFilter) -> Flags:
         """One flag per value: a row may have it."""
         return ~self.certain | bloom.holds(self.hashes) | bloom.holds(self.others)
-
-
-def _plain_values(values: pa.Array, kind: Type) -> list[object]:
-    """Values as Python's; dates and timestamps as their integers."""
-    match kind:
-        case DateType():
-            return values.cast(pa.int32()).to_pylist()  # type: ignore[no-any-return]
-        case TimestampType():
-            return values.cast(pa.int64()).to_pylist()  # type: ignore[no-any-return]
-        case _:
-            return values.to_pylist()  # type: ignore[no-any-return]
-
-
-def encoder(kind: Type, leaf: ParquetColumn) -> Callable[..., Iterator[bytes]] | None:
-    """What gives the bytes that a file has for a value of the table's type `kind`.
-
-    It gives nothing for a value that the file cannot have; None where bytes are never certain:
-    INT96 is not hashed, a boolean has no filter, and half floats and other units are left out.
-    """
-    match kind, leaf.type:
-        case IntegerType(), IntegerType():
-            return _integers(leaf)
-        case DateType(), DateType():
-            return _integers(leaf)
-        case TimestampType(), TimestampType():
-            return _moments(kind, leaf.type, leaf)
-        case FloatType(), FloatType() if leaf.encoding in (Encoding.FLOAT, Encoding.DOUBLE):
-            return _floats("<f" if leaf.encoding is Encoding.FLOAT else "<d")
-        case DecimalType(), DecimalType():
-            return _decimals(leaf.type, leaf)
-        case (StringType(), StringType()) | (BinaryType(), BinaryType()) | (UuidType(), UuidType()):
-            return _texts(leaf)
-        case _:
-            return None
-
-
-def _integers(leaf: ParquetColumn) -> Callable[[int], Iterator[bytes]] | None:
-    size = _WIDTHS.get(leaf.physical)
-    if size is None:
-        return None
-    signed = leaf.encoding not in (Encoding.UINT32, Encoding.UINT64)
-
-    def encode(value: int) -> Iterator[bytes]:
-        bits = 8 * size
-        least = -(1 << bits - 1) if signed else 0
-        if least <= value < least + (1 << bits):
-            yield value.to_bytes(size, "little", signed=signed)
-
-    return encode
-
-
-def _moments(
-    kind: TimestampType, in_file: TimestampType, leaf: ParquetColumn
-) -> Callable[[int], Iterator[bytes]] | None:
-    """Milliseconds of a file are microseconds of a table; other units are read with a loss."""
-    if (
-        leaf.physical != Physical.INT64
-        or kind.instant != in_file.instant
-        or kind.unit != in_file.unit
-    ):
-        return None
-    factor = 1000 if leaf.encoding is Encoding.MILLISECONDS else 1
-
-    def encode(value: int) -> Iterator[bytes]:
-        if value % factor == 0:
-            yield struct.pack("<q", value // factor)
-
-    return encode
-
-
-def _floats(form: str) -> Callable[[float], Iterator[bytes]]:
-    """Zero has two forms, and both are equal to it. No filter is probed for NaN."""
-
-    def encode(value: float) -> Iterator[bytes]:
-        if math.isnan(value):
-            return
-        try:
-            encoded = struct.pack(form, value)
-        except OverflowError:
-            return
-        if struct.unpack(form, encoded)[0] != value:
-            return
-        yield encoded
-        if value == 0:
-            yield struct.pack(form, -value)
-
-    return encode
-
-
-def _decimals(in_file: DecimalType, leaf: ParquetColumn) -> Callable[..., Iterator[bytes]] | None:
-    """The unscaled number as the file has it: 32 or 64 bits, or big-endian bytes of one length.
-
-    Unsigned 64 bits are decimals of a table. Bytes of any length have no one form.
-    """
-    unsigned = leaf.encoding is Encoding.UINT64
-    size = leaf.length if leaf.physical == Physical.FIXED else _WIDTHS.get(leaf.physical, 0)
-    if not 0 < size <= _BLOCK:
-        return None
-    order: Any = "big" if leaf.physical == Physical.FIXED else "little"
-
-    def encode(value: Decimal) -> Iterator[bytes]:
-        unscaled = unscaled_of(value, in_file.scale)
-        if unscaled is None:
-            return
-        least = 0 if unsigned else -(1 << 8 * size - 1)
-        if least <= unscaled < least + (1 << 8 * size):
-            yield unscaled.to_bytes(size, order, signed=not unsigned)
-
-    return encode
-
-
-def _texts(leaf: ParquetColumn) -> Callable[[bytes], Iterator[bytes]]:
-    def encode(value: bytes) -> Iterator[bytes]:
-        if leaf.physical != Physical.FIXED or len(value) == leaf.length:
-            yield value
-
-    return encode
 
 
 class _Place(Struct, frozen=True):
@@ -297,7 +152,8 @@ def bloom_filters(
     if footers is None or not values:
         return ProbedFilters({})
     possible = [np.ones((groups.count, len(probed)), np.bool_) for probed in values.values()]
-    places = [p for position in at.to_pylist() for p in _places(groups, footers, position, values)]
+    forms = FormsInFiles(values)
+    places = [p for position in at.to_pylist() for p in _places(groups, footers, position, forms)]
     counts = [[len(at), 0, 0, 0.0] for _ in values]
     read: Counter[str] = Counter()
     damaged: set[str] = set()
@@ -338,12 +194,12 @@ def _places(
     groups: RowGroups,
     footers: Sequence[FileFooter],
     position: int,
-    values: Mapping[Column, pa.Array],
+    values: FormsInFiles,
 ) -> Iterator[_Place]:
     """The filters of one row group that can be probed."""
     footer = footers[groups.file[position].as_py()]
     group = footer.metadata.row_groups[groups.ordinal[position].as_py()]
-    for number, (column, probed) in enumerate(values.items()):
+    for number, column in enumerate(values.columns):
         leaf = footer.leaves.get(column.path)
         if leaf is None:
             continue
@@ -352,13 +208,11 @@ def _places(
         left = footer.footer.size - ENDING - (offset if is_number(offset) else 0)
         if not is_number(offset) or offset <= 0 or left <= HEADER // 2:
             continue
-        if isinstance(column.type, DateType | TimestampType) and footer.metadata.hybrid_calendar:
-            continue
-        hashes = ProbedValues.of(probed, column.type, leaf)
-        if hashes is not None:
+        forms = values.of(column, leaf, footer.metadata)
+        if forms is not None:
             is_written = is_number(size) and 0 < size <= left
             guess = min(size if is_written else UNKNOWN_SIZE, left)
-            yield _Place(position, number, footer, hashes, offset, guess)
+            yield _Place(position, number, footer, ProbedValues.of(forms), offset, guess)
 
 
 def _bits(store: Store, place: _Place, content: memoryview) -> bytes:

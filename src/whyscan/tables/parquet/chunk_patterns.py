@@ -26,6 +26,9 @@ SIZE, DATA_PAGE, DICTIONARY_PAGE, STATISTICS = 7, 9, 11, 12
 BLOOM_FILTER, BLOOM_FILTER_SIZE = 14, 15
 """Where the bloom filter of a chunk is, if the decoder is to say where metadata of chunks is."""
 
+CODEC, WHOLLY_DICTIONARY = 4, 1 << 17
+"""The compression of a chunk, and 1 if all of its data pages are encoded by a dictionary."""
+
 _METADATA = 3
 _PATH_IN_SCHEMA = (_METADATA, 3)
 _OFFSETS_AND_SIZE = (SIZE, DATA_PAGE, DICTIONARY_PAGE)
@@ -62,7 +65,7 @@ STATISTICS_KEYS: Keys = {
 }
 LOCATION_KEYS: Keys = {
     **STATISTICS_KEYS,
-    **{(_METADATA, number): number for number in (BLOOM_FILTER, BLOOM_FILTER_SIZE)},
+    **{(_METADATA, number): number for number in (CODEC, BLOOM_FILTER, BLOOM_FILTER_SIZE)},
     **{
         (key & 0xFF,): key
         for key in (OFFSET_INDEX, OFFSET_INDEX_SIZE, COLUMN_INDEX, COLUMN_INDEX_SIZE)
@@ -70,19 +73,44 @@ LOCATION_KEYS: Keys = {
 }
 """The same, and where the metadata is that lies outside of the footer."""
 
+_ENCODINGS, _PAGE_ENCODINGS = (_METADATA, 2, 0), (_METADATA, 13, 0)
+_CHOICES = {_ENCODINGS, (*_PAGE_ENCODINGS, 1), (*_PAGE_ENCODINGS, 2)}
+"""Numbers that say which encodings a chunk has: they belong to its shape."""
+
+_DATA_PAGES, _DICTIONARIES = {0, 3}, {2, 8}
+_PLAIN_DICTIONARY, _OF_LEVELS = 2, {3, 4}
+
+
+def is_wholly_dictionary(metadata: Fields) -> bool:
+    """Whether all data pages of a chunk are encoded by its dictionary.
+
+    Old writers do not count pages by encoding. Their files have one encoding for the dictionary
+    and its pages, so that any other encoding than those of levels is that of other pages.
+    """
+    pages = metadata.get(13)
+    if isinstance(pages, list) and pages and all(isinstance(page, dict) for page in pages):
+        encodings = {page.get(2) for page in pages if page.get(1) in _DATA_PAGES}
+        return bool(encodings) and encodings <= _DICTIONARIES
+    written = metadata.get(2)
+    if not isinstance(written, list) or not all(map(is_number, written)):
+        return False
+    return _PLAIN_DICTIONARY in written and set(written) <= {_PLAIN_DICTIONARY, *_OF_LEVELS}
+
 
 class _Segment(Struct, frozen=True):
     """A piece of an encoded chunk: a regular expression, then a text of any length.
 
     The text follows the match: its length and its bytes. The last segment has no text. `keys` has
     the Thrift field of each group of the expression, and True if its value is bytes and no number.
-    `then` is the Thrift field of the text, None if the text is not needed.
+    `then` is the Thrift field of the text, None if the text is not needed. `constants` are fields
+    that are the same in all chunks of the shape.
     """
 
     pattern: re.Pattern[bytes]
     keys: tuple[tuple[int, bool], ...]
     then: int | None
     last: bool
+    constants: tuple[tuple[int, int], ...] = ()
 
 
 class ColumnPatterns(Struct):
@@ -122,7 +150,12 @@ class ColumnPatterns(Struct):
         if self.slow % _COMMON == 0 and len(self.patterns) < _FEW:
             with suppress(MalformedThrift):
                 self.patterns.append(
-                    _shape(reader.data[start : reader.at], fixed=self.fixed, keys=self.keys)
+                    _shape(
+                        reader.data[start : reader.at],
+                        fixed=self.fixed,
+                        keys=self.keys,
+                        constants=self._constants(metadata),
+                    )
                 )
         statistics = metadata.get(STATISTICS)
         members = statistics if isinstance(statistics, dict) else {}
@@ -132,7 +165,14 @@ class ColumnPatterns(Struct):
             **{_outside(number): value for number, value in chunk.items()},
         }
         expected = self.keys.values()
-        return {k: value for k, value in fields.items() if k in expected and _is_typed(k, value)}
+        read = {k: value for k, value in fields.items() if k in expected and _is_typed(k, value)}
+        return {**read, **dict(self._constants(metadata))}
+
+    def _constants(self, metadata: Fields) -> tuple[tuple[int, int], ...]:
+        """What the encodings of a chunk say, if the decoder is to say where metadata is."""
+        if self.keys is not LOCATION_KEYS:
+            return ()
+        return ((WHOLLY_DICTIONARY, int(is_wholly_dictionary(metadata))),)
 
 
 class SchemaPatterns(Struct):
@@ -184,6 +224,7 @@ def _match(shape: tuple[_Segment, ...], data: bytes, at: int, fields: Fields | N
         if fields is not None:
             for (key, is_bytes), text in zip(segment.keys, match.groups(), strict=True):
                 fields[key] = text if is_bytes else _zigzag(text)
+            fields.update(segment.constants)
         if not segment.last:
             reader = ThriftReader(data, at)
             text = reader.take(reader.varint())
@@ -211,6 +252,7 @@ class _Sketch(Struct):
     pattern: bytearray = field(default_factory=bytearray)
     keys: list[tuple[int, bool]] = field(default_factory=list)
     segments: list[_Segment] = field(default_factory=list)
+    constants: tuple[tuple[int, int], ...] = ()
 
     def struct(self, trail: tuple[int, ...]) -> None:
         start = self.reader.at
@@ -236,8 +278,12 @@ class _Sketch(Struct):
         elif kind in (thrift.LIST, thrift.SET):
             self.sequence(trail)
         elif thrift.I16 <= kind <= thrift.I64:
+            start = self.reader.at
             self.reader.varint()
-            self.put(_VARINT, trail, is_bytes=False)
+            if self.constants and trail in _CHOICES:
+                self.pattern += re.escape(self.reader.data[start : self.reader.at])
+            else:
+                self.put(_VARINT, trail, is_bytes=False)
         elif kind in (thrift.BYTE, thrift.DOUBLE):
             if trail in self.wanted:
                 raise MalformedThrift("a number of another type than it should be")
@@ -278,14 +324,18 @@ class _Sketch(Struct):
 
     def end(self, then: int | None, *, last: bool) -> None:
         compiled = re.compile(bytes(self.pattern), re.DOTALL)
-        self.segments.append(_Segment(compiled, tuple(self.keys), then, last))
+        self.segments.append(
+            _Segment(compiled, tuple(self.keys), then, last, self.constants if last else ())
+        )
         self.pattern.clear()
         self.keys.clear()
 
 
-def _shape(chunk: bytes, *, fixed: bool, keys: Keys) -> tuple[_Segment, ...]:
+def _shape(
+    chunk: bytes, *, fixed: bool, keys: Keys, constants: tuple[tuple[int, int], ...]
+) -> tuple[_Segment, ...]:
     """The pattern segments of a chunk that ThriftReader can read."""
-    sketch = _Sketch(fixed, keys, ThriftReader(chunk))
+    sketch = _Sketch(fixed, keys, ThriftReader(chunk), constants=constants)
     sketch.struct(())
     sketch.end(None, last=True)
     return tuple(sketch.segments)

@@ -159,6 +159,14 @@ class ParquetSnapshot(Struct, eq=False):
 
         return bloom_filters(self.store, groups, at, values)
 
+    def dictionaries(
+        self, groups: RowGroups, at: pa.Array, values: Mapping[Column, pa.Array]
+    ) -> ProbedFilters:
+        """The dictionaries of the row groups at `at`, probed for values."""
+        from whyscan.tables.parquet.dictionaries import dictionaries
+
+        return dictionaries(self.store, groups, at, values)
+
     def reading(self, files: Files, at: pa.Array, zone: Zone) -> FileReading:
         """How to read the rows of the files at `at`, with the columns of all these files."""
         from whyscan.tables.parquet.file_columns import FooterSchemas, columns

@@ -1,9 +1,9 @@
 // The files: columns as the page carries them, and what each cell says.
 
 /** What became of a file, the least to be seen first: it is drawn under the others. */
-const FATES = ["partition", "statistics", "bloom", "join", "limit", "some", "all"];
+const FATES = ["partition", "statistics", "bloom", "dictionary", "join", "limit", "some", "all"];
 const FATE_WORDS = {
-  partition: "skipped by partition", statistics: "skipped by statistics", bloom: "skipped by bloom filters", join: "skipped by a join", limit: "left out by LIMIT", some: "some", all: "all",
+  partition: "skipped by partition", statistics: "skipped by statistics", bloom: "skipped by bloom filters", dictionary: "skipped by dictionaries", join: "skipped by a join", limit: "left out by LIMIT", some: "some", all: "all",
 };
 
 /** The place of each word once they are sorted. */
