@@ -125,7 +125,7 @@ class ProbedValues(Struct, frozen=True):
         return ~self.certain | bloom.holds(self.hashes) | bloom.holds(self.others)
 
 
-class _Place(Struct, frozen=True):
+class _FilterPlace(Struct, frozen=True):
     """A filter: the row group and the column that have it, and where it is in its file."""
 
     group: int
@@ -195,7 +195,7 @@ def _places(
     footers: Sequence[FileFooter],
     position: int,
     values: FormsInFiles,
-) -> Iterator[_Place]:
+) -> Iterator[_FilterPlace]:
     """The filters of one row group that can be probed."""
     footer = footers[groups.file[position].as_py()]
     group = footer.metadata.row_groups[groups.ordinal[position].as_py()]
@@ -212,10 +212,10 @@ def _places(
         if forms is not None:
             is_written = is_number(size) and 0 < size <= left
             guess = min(size if is_written else UNKNOWN_SIZE, left)
-            yield _Place(position, number, footer, ProbedValues.of(forms), offset, guess)
+            yield _FilterPlace(position, number, footer, ProbedValues.of(forms), offset, guess)
 
 
-def _bits(store: Store, place: _Place, content: memoryview) -> bytes:
+def _bits(store: Store, place: _FilterPlace, content: memoryview) -> bytes:
     """The bits of a filter of which `content` is the begin: old writers do not write its size."""
     header = read_header(bytes(content[:HEADER]))
     end = header.begin + header.size

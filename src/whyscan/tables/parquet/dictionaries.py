@@ -52,7 +52,7 @@ _TYPE, _INFLATED, _COMPRESSED, _HEADER = 1, 2, 3, 7
 _COUNT, _ENCODING = 1, 2
 
 
-class _Place(Struct, frozen=True):
+class _DictionaryPlace(Struct, frozen=True):
     """A dictionary: the row group and the column that have it, and where it is in its file."""
 
     group: int
@@ -114,7 +114,7 @@ def dictionary_counts(
 
 def _places_and_counts(
     groups: RowGroups, at: pa.Array, values: Mapping[Column, pa.Array]
-) -> tuple[list[_Place], tuple[FilterCount, ...]]:
+) -> tuple[list[_DictionaryPlace], tuple[FilterCount, ...]]:
     footers = groups.footers
     if footers is None:
         return [], ()
@@ -129,7 +129,7 @@ def _places_and_counts(
 
 def _places(
     groups: RowGroups, footers: Sequence[FileFooter], position: int, values: FormsInFiles
-) -> Iterator[_Place]:
+) -> Iterator[_DictionaryPlace]:
     """The dictionaries of one row group that hold all values of their chunks."""
     footer = footers[groups.file[position].as_py()]
     group = footer.metadata.row_groups[groups.ordinal[position].as_py()]
@@ -145,7 +145,7 @@ def _places(
             continue
         forms = values.of(column, leaf, footer.metadata)
         if forms is not None:
-            yield _Place(position, number, footer, leaf, forms, codec, begin, end)
+            yield _DictionaryPlace(position, number, footer, leaf, forms, codec, begin, end)
 
 
 def read_dictionary(data: bytes, leaf: ParquetColumn, codec: int) -> Iterator[bytes]:
