@@ -30,6 +30,8 @@ SUITES = (
     "inventory",
     "audit",
     "pruned_read",
+    "engines",
+    "engines_s3",
     "predicates",
 )
 
@@ -61,7 +63,13 @@ def main(chosen: list[str]) -> int:
 
 
 def _shown(figure: float, unit: str) -> str:
-    return f"{figure:>8.1f}MB" if unit == "MB" else f"{figure:>9.4f}s"
+    match unit:
+        case "MB":
+            return f"{figure:>8.1f}MB"
+        case "requests":
+            return f"{figure:>10,.0f}"
+        case _:
+            return f"{figure:>9.4f}s"
 
 
 if __name__ == "__main__":
