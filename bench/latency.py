@@ -38,7 +38,7 @@ class _Way:
     requests: Requests
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(ConnectionError):
+        with suppress(ConnectionError, asyncio.CancelledError):
             answers, requests = await asyncio.open_connection("127.0.0.1", self.port)
             await asyncio.gather(
                 _pass_on(reader, requests, self.seconds, self.requests),
@@ -83,5 +83,14 @@ def delayed(port: int, seconds: float, requests: Requests | None = None) -> Iter
         yield server.sockets[0].getsockname()[1]
     finally:
         loop.call_soon_threadsafe(server.close)
+        asyncio.run_coroutine_threadsafe(_end_all(), loop).result()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
+
+
+async def _end_all() -> None:
+    """End the connections that clients of this process keep open."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)

@@ -139,6 +139,21 @@ def test_a_missing_engine_is_one_line_that_names_the_extra(place, monkeypatch):
         whyscan.open(place).to_daft()
 
 
+def test_memory_follows_the_batch_and_not_the_table(tmp_path):
+    files, rows = 200, 25_000
+    for number in range(files):
+        ids = pa.array(range(number * rows, (number + 1) * rows))
+        pq.write_table(pa.table({"id": ids}), tmp_path / f"{number:03}.parquet")
+    before, most, total = pa.total_allocated_bytes(), 0, 0
+
+    for batch in whyscan.open(tmp_path).to_dataset().to_batches():
+        most = max(most, pa.total_allocated_bytes() - before)
+        total += batch.nbytes
+
+    assert total == files * rows * 8
+    assert most < total / 3
+
+
 def test_a_reader_that_goes_away_leaves_no_thread(place):
     before = threading.active_count()
     batches = whyscan.open(place).to_dataset().to_batches(batch_size=1)

@@ -16,7 +16,7 @@ from msgspec import Struct
 from whyscan.engines.pushed_filters import as_predicate
 from whyscan.errors import UsageError, WhyscanError, limited, shortened
 from whyscan.planning.plan.planner import make_plan
-from whyscan.planning.plan.scan_plan import Options, ScanPlan
+from whyscan.planning.plan.scan_plan import Depth, Options, ScanPlan
 from whyscan.planning.rows.limit import cut_to_limit
 from whyscan.reports.words import counted, size
 from whyscan.scan.concurrent import read_at_once
@@ -119,7 +119,9 @@ class Provider:
         chosen = None if read_columns is None else tuple((name,) for name in read_columns)
         predicate = as_predicate(condition)
         with limited():
-            plan = make_plan(self.snapshot, predicate, Options(projection=chosen))
+            # Without a condition no footer says more than that all row groups are read.
+            depth = Depth.FILES if condition is None and limit is None else Depth.AUTO
+            plan = make_plan(self.snapshot, predicate, Options(depth, projection=chosen))
             # Engines may order floats otherwise, so no row of such a condition is sure to match.
             if limit is not None and not _has_float(predicate):
                 plan = cut_to_limit(plan, limit)

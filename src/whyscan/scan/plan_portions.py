@@ -144,7 +144,10 @@ def whole_plan(plan: ScanPlan, columns: Sequence[Path] | None = None) -> Portion
     if plan.options.limit is not None:
         chosen = tuple(sorted(chosen, key=lambda task: bool(task.open_anywhere())))
     at = pa.array([task.at for task in chosen], pa.int64())
-    reading = plan.snapshot.reading(plan.evidence.files, at, plan.zone)
+    reading = _with_sizes(
+        plan.snapshot.reading(plan.evidence.files, at, plan.zone),
+        plan.evidence.files.bytes.take(at).to_pylist(),
+    )
     paths = plan.options.projection if columns is None else columns
     conjuncts = tuple(conjunct.expression for conjunct in plan.predicate.conjuncts)
     return Portion(
@@ -178,6 +181,12 @@ def _metered(file: DataFile, meter: Meter, stores: dict[int, Store]) -> DataFile
     """The file with a store that counts with this meter."""
     store = stores.setdefault(id(file.store), replace(file.store, meter=meter))
     return replace(file, store=store)
+
+
+def _with_sizes(reading: FileReading, sizes: Sequence[int | None]) -> FileReading:
+    """The files with their sizes, for which no store must be asked then."""
+    pairs = zip(reading.files, sizes, strict=True)
+    return replace(reading, files=tuple(replace(file, size=size) for file, size in pairs))
 
 
 def portions(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from whyscan.errors import CorruptFile, TableError
+from whyscan.errors import CorruptFile, StorageError, TableError
 from whyscan.tables.storage.store import ByteRange, joined_ranges
 
 if TYPE_CHECKING:
@@ -19,19 +19,29 @@ _TAIL = 1 << 16
 
 
 class RangeFile(io.RawIOBase):
-    """Random access to a file of a store by byte ranges."""
+    """Random access to a file of a store by byte ranges.
 
-    def __init__(self, store: Store, path: str) -> None:
+    `size` None means that the store is asked for it, which takes a request.
+    """
+
+    def __init__(self, store: Store, path: str, size: int | None = None) -> None:
         super().__init__()
         self._store, self._path = store, path
-        sizes = store.sizes([path])
-        if sizes[0] is None:
-            raise missing(store, path)
-        self._size = sizes[0]
+        self._size = self._size_in_store() if size is None else size
         self._at = 0
         self._cache: dict[tuple[int, int], pa.Buffer] = {}
         tail = min(self._size, _TAIL)
-        self.fetch([(self._size - tail, self._size)])
+        try:
+            self.fetch([(self._size - tail, self._size)])
+        except StorageError:
+            self._size_in_store()  # raises if the file is missing
+            raise
+
+    def _size_in_store(self) -> int:
+        size = self._store.sizes([self._path])[0]
+        if size is None:
+            raise missing(self._store, self._path)
+        return size
 
     def fetch(self, ranges: Sequence[tuple[int, int]]) -> None:
         """Read these (start, end) ranges into the cache."""

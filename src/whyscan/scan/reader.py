@@ -84,17 +84,17 @@ def to_reader(plan: ScanPlan) -> pa.RecordBatchReader:
 
 
 class _Opened(Struct, frozen=True):
-    """An open file with its task, its deleted rows, the columns to read and its pseudo-columns."""
+    """An open file with its task, its deleted rows, and what is read of it.
+
+    That are `columns` of the table, in `leaves` of the file, and its pseudo-columns.
+    """
 
     task: Task
     file: FileReader
     deleted: Deleted
     columns: tuple[ReadColumn, ...]
+    leaves: frozenset[int]
     pseudo_columns: Mapping[Path, Interval]
-
-    def leaves(self) -> frozenset[int]:
-        compared = (c for deletes in self.deleted.compared for c in deletes.columns)
-        return self.file.leaves((*self.columns, *compared))
 
 
 class _Scan(Struct, frozen=True):
@@ -129,12 +129,14 @@ class _Scan(Struct, frozen=True):
         columns = pruned(portion.reading.columns, (*portion.result_columns.paths, *needed))
         pseudo_columns = portion.pseudo_columns[place] if portion.pseudo_columns else {}
         source = open_file(file, portion.reading.naming)
-        return _Opened(task, source, deletes.read(file), columns, pseudo_columns)
+        deleted = deletes.read(file)
+        compared = (c for each in deleted.compared for c in each.columns)
+        leaves = source.leaves((*columns, *compared))
+        return _Opened(task, source, deleted, columns, leaves, pseudo_columns)
 
     def _unit(self, opened: _Opened, unit: ReadUnit) -> Iterator[pa.RecordBatch]:
         left = self.portion.open_conditions(opened.task.open_in(unit.ordinal))
-        leaves = opened.leaves()
-        for piece in opened.file.source.pieces(unit, leaves):
+        for piece in opened.file.source.pieces(unit, opened.leaves):
             batch = self._batch(opened, piece, left)
             if batch.num_rows:
                 yield batch
@@ -167,7 +169,7 @@ def _named(expressions: Sequence[Expression]) -> dict[Column, None]:
 
 def _fetched(pair: tuple[_Opened, ReadUnit]) -> tuple[_Opened, ReadUnit]:
     opened, unit = pair
-    opened.file.source.fetch(unit, opened.leaves())
+    opened.file.source.fetch(unit, opened.leaves)
     return pair
 
 

@@ -66,7 +66,7 @@ class OpenedFile(Protocol):
 def open_bytes(file: DataFile) -> Any:
     """The bytes of a file: a memory map of a local file, or ranges of a remote one."""
     if file.store.folder is None:
-        return RangeFile(file.store, file.path)
+        return RangeFile(file.store, file.path, file.size)
     place = Path(file.store.folder, file.path)
     if not place.is_file():
         raise missing(file.store, file.path)

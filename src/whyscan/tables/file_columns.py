@@ -176,7 +176,8 @@ Deletes: TypeAlias = InlineVector | VectorInFile | PositionDeletes | EqualityDel
 class DataFile(Struct, frozen=True):
     """One data file: its path in the store, and the rows that are deleted from it.
 
-    `constants` are column values that come from metadata, such as partition values.
+    `constants` are column values that come from metadata, such as partition values. `size` are the
+    bytes of the file; where it is None, the store is asked for it.
     """
 
     store: Store
@@ -184,6 +185,7 @@ class DataFile(Struct, frozen=True):
     format: str = "parquet"
     constants: Mapping[Path, pa.Scalar] = field(default_factory=lambda: MappingProxyType({}))
     deletes: tuple[Deletes, ...] = ()
+    size: int | None = None
 
     @property
     def shown(self) -> str:
