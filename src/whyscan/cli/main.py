@@ -26,6 +26,7 @@ COMMANDS = (
     "audit",
     "advise",
     "verify",
+    "mcp",
     "demo",
     "doctor",
     "schema",
