@@ -6,18 +6,16 @@ from os import PathLike
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from whyscan.errors import TableError, UsageError, limited
-from whyscan.reports.words import counted
+from whyscan.errors import UsageError, limited
 from whyscan.statement import Lake
-from whyscan.terms import SAMPLE_BYTES, PlanTerms
+from whyscan.terms import SAMPLE_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from whyscan.layouts.advice import Advice, TableAdvice
+    from whyscan.layouts.advice import Advice
     from whyscan.spark.stages.workload import Workload
     from whyscan.table import Location, Table
-    from whyscan.tables.snapshot import Snapshot
 
 
 def advise(
@@ -46,10 +44,16 @@ def advise(
         raise UsageError("there is no table to advise on", hint="name one: NAME=URI")
     if sample <= 0:
         raise UsageError("advice needs a sample of rows", hint="sample=200_000_000")
+    from whyscan.layouts.workload_advice import advise_on_tables, joined
+    from whyscan.reports.masked_records import masked
+
     read = _read(workload, dialect, storage)
     lake = Lake(tables, storage, partition_types)
     with limited():
-        return _advice(read, {name: lake[name] for name in tables}, timezone, sample, progress)
+        part = advise_on_tables(
+            tables, read.queries, lake, timezone, sample, progress or (lambda _: None)
+        )
+        return masked(joined([part], read.unparsed))
 
 
 def _read(
@@ -61,49 +65,3 @@ def _read(
         return workload
     paths = [workload] if isinstance(workload, str | PathLike) else workload
     return read_workload([str(path) for path in paths], dialect, storage=storage)
-
-
-def _advice(
-    workload: Workload,
-    tables: Mapping[str, Snapshot],
-    timezone: str,
-    sample: int,
-    progress: Callable[[str], None] | None,
-) -> Advice:
-    from whyscan.layouts.advice import Advice, UnreadQuery, advice_on
-    from whyscan.layouts.replay import TableReplay
-    from whyscan.layouts.table_scans import scans_by_table
-    from whyscan.planning.plan.request import options_of
-    from whyscan.reports.masked_records import masked
-
-    options = options_of(PlanTerms())
-    scans = scans_by_table(workload.queries, tables, timezone, options)
-    advised = []
-    for name, of_table in scans.by_table.items():
-        if all(scan.reads_everything for scan in of_table):
-            continue
-        if progress is not None:
-            progress(f"laying out {name}")
-        advised.append(advice_on(name, TableReplay(tables[name], of_table, options, sample)))
-    unread = (
-        *(UnreadQuery(text, why) for text, why in scans.unread.items()),
-        *(UnreadQuery(entry.text or entry.origin, entry.why) for entry in workload.unparsed),
-    )
-    if not advised:
-        raise TableError(
-            f"nothing to advise on: {counted(scans.reading_everything, 'query')} read everything "
-            f"on purpose, {scans.of_other_tables:,} name other tables, {len(unread):,} could not "
-            "be read",
-            hint="name the tables as the queries do",
-        )
-    everything, elsewhere = scans.reading_everything, scans.of_other_tables
-    return masked(Advice(_by_saving(advised), unread, everything, elsewhere))
-
-
-def _by_saving(advised: Iterable[TableAdvice]) -> tuple[TableAdvice, ...]:
-    """The tables, the one whose best layout saves most first."""
-
-    def change(table: TableAdvice) -> int:
-        return table.advice[0].bytes.after - table.today.bytes if table.advice else 0
-
-    return tuple(sorted(advised, key=change))

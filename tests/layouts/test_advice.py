@@ -103,10 +103,22 @@ def test_a_workload_that_reads_everything_on_purpose_has_no_advice(lake):
     with pytest.raises(TableError) as caught:
         whyscan.advise(workload({"SELECT * FROM events": 12}), {"events": lake})
 
-    assert caught.value.message == (
-        "nothing to advise on: 1 query read everything on purpose, 0 name other tables, "
-        "0 could not be read"
-    )
+    assert caught.value.message == ("nothing to advise on: 1 query read everything on purpose")
+
+
+def test_a_table_that_cannot_be_read_does_not_stop_the_others(lake, tmp_path):
+    advice = whyscan.advise(workload(QUERIES), {"events": lake, "gone": tmp_path / "gone"})
+
+    assert [table.table for table in advice.tables] == ["events"]
+    assert [table.table for table in advice.failed] == ["gone"]
+    assert "gone could not be read" in advice.to_text()
+
+
+def test_without_a_table_that_can_be_read_the_first_reason_is_told(tmp_path):
+    with pytest.raises(TableError) as caught:
+        whyscan.advise(workload(QUERIES), {"events": tmp_path / "gone"})
+
+    assert caught.value.message.startswith("nothing to advise on: table events could not be read: ")
 
 
 def test_a_sample_of_nothing_is_refused(lake):

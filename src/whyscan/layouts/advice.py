@@ -157,6 +157,13 @@ class UnreadQuery(Record, frozen=True):
     why: Sentence
 
 
+class UnadvisedTable(Record, frozen=True):
+    """A table that could not be read, and why."""
+
+    table: Name
+    why: Sentence
+
+
 class Advice(WrittenReport, frozen=True):
     """What every table of a workload should look like, the one that saves most first.
 
@@ -168,6 +175,9 @@ class Advice(WrittenReport, frozen=True):
     unread: tuple[UnreadQuery, ...]
     reading_everything: Count
     of_other_tables: Count
+    failed: Annotated[
+        tuple[UnadvisedTable, ...], Meta(description="The tables that could not be read.")
+    ] = ()
 
     def priced(self, price: str | None = None, request_price: str | None = None) -> Advice:
         """Return the advice with what its runs cost, at prices like `5/TB` and `0.0004/1000`."""

@@ -164,6 +164,8 @@ def _cheap_half(part: PartialRewrite) -> Iterator[NamedValue]:
 
 
 def _notes(advice: Advice) -> Iterator[Inline]:
+    for table in advice.failed:
+        yield NameSpan(table.table), f" could not be read: {table.why}"
     if advice.reading_everything:
         yield f"{counted(advice.reading_everything, 'query')} read everything on purpose"
     if advice.of_other_tables:

@@ -47,18 +47,18 @@ class TableScan(Struct, frozen=True):
 class TableScans(Struct, frozen=True):
     """The scans of each table by its name, and why queries cannot be read, by their text.
 
-    `of_other_tables` counts the queries that name a table which is not among them.
+    `of_other_tables` are the queries that name a table which is not among them.
     """
 
     by_table: Mapping[str, tuple[TableScan, ...]]
     unread: Mapping[str, str]
-    of_other_tables: int
+    of_other_tables: frozenset[str]
 
     @property
-    def reading_everything(self) -> int:
-        """How many queries ask for all rows of a table."""
+    def reading_everything(self) -> frozenset[str]:
+        """The queries that ask for all rows of a table."""
         scans = chain.from_iterable(self.by_table.values())
-        return len({scan.query for scan in scans if scan.reads_everything})
+        return frozenset(scan.query for scan in scans if scan.reads_everything)
 
 
 def scans_by_table(
@@ -73,7 +73,7 @@ def scans_by_table(
     """
     by_table: dict[str, list[TableScan]] = {name: [] for name in tables}
     unread: dict[str, str] = {}
-    of_other_tables = 0
+    of_other_tables: set[str] = set()
     catalogue = Catalogue(tables)
     for query in queries:
         try:
@@ -81,7 +81,7 @@ def scans_by_table(
             statement = bind_statement(query.text, catalogue, session, options)
             leaves = placed_scans(statement)
         except UnknownTable:
-            of_other_tables += 1
+            of_other_tables.add(query.text)
             continue
         except WhyscanError as error:
             unread[query.text] = error.message
@@ -91,4 +91,4 @@ def scans_by_table(
                 predicate = predicate_of(leaf.facts, statement)
                 by_table[leaf.base.name].append(TableScan(query.text, query.times, predicate))
     scans = {name: tuple(of_table) for name, of_table in by_table.items()}
-    return TableScans(scans, unread, of_other_tables)
+    return TableScans(scans, unread, frozenset(of_other_tables))

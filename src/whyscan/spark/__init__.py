@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from whyscan.spark.reading.frames import ReaderChoice, read, reader_of, register
     from whyscan.spark.sessions import session
     from whyscan.spark.stage_output import write_table
+    from whyscan.spark.stages.advise import advise
     from whyscan.spark.stages.audit.report import Audit
     from whyscan.spark.stages.audit.result_tables import audit_frames
     from whyscan.spark.stages.audit.run import audit
@@ -31,6 +32,7 @@ __all__ = [
     "ReaderChoice",
     "Verification",
     "Workload",
+    "advise",
     "audit",
     "audit_frames",
     "explain",
@@ -57,6 +59,7 @@ _MODULES = {
     "ReaderChoice": "whyscan.spark.reading.frames",
     "Verification": "whyscan.spark.stages.verify",
     "Workload": "whyscan.spark.stages.workload.query",
+    "advise": "whyscan.spark.stages.advise",
     "audit": "whyscan.spark.stages.audit.run",
     "audit_frames": "whyscan.spark.stages.audit.result_tables",
     "explain": "whyscan.spark.plans.frame_report",

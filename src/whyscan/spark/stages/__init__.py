@@ -1,3 +1,3 @@
-"""The stages of the pipeline: inventory, workload, audit, verify. One folder is one stage."""
+"""The stages of the pipeline: inventory, workload, audit, advise, verify. A folder is a stage."""
 
-__all__ = ["audit", "inventory", "verify", "workload"]
+__all__ = ["advise", "audit", "inventory", "verify", "workload"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from math import inf
 from os import PathLike
@@ -16,7 +17,7 @@ from whyscan.spark.stages.workload.query import Workload
 from whyscan.spark.tables import NamedTable, sources
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from whyscan.spark.plans.printed_filters import Types
 
 Paths = str | PathLike[str]
+_WORD = re.compile(r"\w+")
 IN_PROCESS = 1 << 26
 """Logs of at most this many bytes are read in process: starting executors would take longer."""
 
@@ -96,6 +98,13 @@ def pinned_tables(
     written = open_written(spark, *inventory, storage)
     others = [name for name in written.tables if name not in names]
     return (*pin_inventory(written, storage, others), *pinned)
+
+
+def names_in(texts: Iterable[str], names: Iterable[str]) -> list[set[str]]:
+    """For each text the tables that it may name: every spelling of a name has its last part."""
+    words = {name: set(_WORD.findall(name.rpartition(".")[2].lower())) for name in names}
+    of_texts = (set(_WORD.findall(text.lower())) for text in texts)
+    return [{name for name, last in words.items() if last <= of_text} for of_text in of_texts]
 
 
 def _named(

@@ -8,7 +8,6 @@ where the metadata of a table is read once.
 from __future__ import annotations
 
 import pickle
-import re
 import secrets
 from datetime import UTC, datetime
 from time import perf_counter
@@ -32,6 +31,7 @@ from whyscan.spark.stages.audit.executor import (
 from whyscan.spark.stages.audit.report import Audit, AuditRun
 from whyscan.spark.stages.audit.rounds import explained_in_rounds
 from whyscan.spark.stages.audit.totals import query_lines, table_totals
+from whyscan.spark.stages.inputs import names_in
 from whyscan.spark.stages.workload.query import Unparsed
 from whyscan.spark.tables import NamedTable, canonical_uri
 from whyscan.terms import PlanTerms
@@ -49,8 +49,6 @@ QUERIES_A_TASK = 20
 """With fewer queries, starting a task costs more than explaining them."""
 ROUNDS = 8
 """Each round finds one more unlisted table per query: a query rarely names more than this."""
-_WORD = re.compile(r"\w+")
-
 
 THRESHOLD = 0.1
 """A share of a table's bytes: a shape that keeps this much more than before has drifted."""
@@ -181,7 +179,11 @@ class _ExplainRounds:
         self, queries: Sequence[NumberedQuery], extra_names: Mapping[int, set[str]], terms: Terms
     ) -> list[QueryOutcome]:
         """The outcomes: those of queries that name a table with slices come in rounds."""
-        named = _tables_of_queries(queries, self.tables, extra_names)
+        found = names_in([query.text for query in queries], self.tables)
+        named = {
+            query.number: names | extra_names.get(query.number, set())
+            for query, names in zip(queries, found, strict=True)
+        }
         sliced = {name for name, table in self.tables.items() if table.slices}
         whole = [query for query in queries if sliced.isdisjoint(named[query.number])]
         in_slices = [query for query in queries if not sliced.isdisjoint(named[query.number])]
@@ -206,19 +208,6 @@ class _ExplainRounds:
         return [pickle.loads(row["outcome"]) for row in rows]  # noqa: S301 - by our executors
 
 
-def _tables_of_queries(
-    queries: Sequence[NumberedQuery],
-    tables: Mapping[str, Pinned],
-    extra_names: Mapping[int, set[str]],
-) -> dict[int, set[str]]:
-    """By the number of each query the names of the tables that it may name."""
-    words = {name: set(_WORD.findall(name.rpartition(".")[2].lower())) for name in tables}
-    return {
-        query.number: _named_tables(query.text, words) | extra_names.get(query.number, set())
-        for query in queries
-    }
-
-
 def _bundles(
     queries: Sequence[NumberedQuery],
     tables: Mapping[str, Pinned],
@@ -233,9 +222,3 @@ def _bundles(
         chosen = ordered[begin : begin + size]
         names = sorted(set().union(*(named[query.number] for query in chosen)))
         yield tuple(tables[name] for name in names), tuple(chosen)
-
-
-def _named_tables(text: str, words: Mapping[str, set[str]]) -> set[str]:
-    """The tables that a text may name: every spelling of a name contains its last part."""
-    text_words = set(_WORD.findall(text.lower()))
-    return {name for name, last in words.items() if last <= text_words}

@@ -1,0 +1,71 @@
+"""Advice of executors is the advice of one process."""
+
+from __future__ import annotations
+
+import pytest
+
+import whyscan
+import whyscan.spark as whyscan_spark
+from spark.stages.audit.lake import write_delta, write_hive
+from whyscan.errors import TableError, UsageError
+from whyscan.spark.stages.workload.query import Query, Workload
+
+pytestmark = pytest.mark.spark
+
+QUERIES = {
+    "SELECT id FROM sales WHERE amount > 90": 30,
+    "SELECT * FROM visits WHERE id BETWEEN 40 AND 60": 5,
+    "SELECT s.id FROM sales s JOIN visits v ON s.id = v.id WHERE v.amount = 7": 2,
+    "SELECT * FROM sales": 1,
+    "SELECT nope FROM sales WHERE nope = 1": 1,
+    "SELECT * FROM elsewhere WHERE id = 1": 1,
+    "SELECT * FORM sales": 1,
+}
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("lake")
+    write_delta(folder / "sales", 4)
+    write_hive(folder / "visits", 4)
+    return {name: str(folder / name) for name in ("sales", "visits")}
+
+
+@pytest.fixture
+def workload():
+    return Workload(tuple(Query(text, "spark", times) for text, times in QUERIES.items()), ())
+
+
+def test_the_advice_of_executors_is_that_of_one_process(spark, lake, workload):
+    advice = whyscan_spark.advise(spark, workload, lake)
+
+    expected = whyscan.advise(workload, lake)
+    assert {table.table: table for table in advice.tables} == {
+        table.table: table for table in expected.tables
+    }
+    assert set(advice.unread) == set(expected.unread)
+    assert (advice.reading_everything, advice.of_other_tables) == (1, 1)
+    assert advice.failed == ()
+
+
+def test_a_table_that_cannot_be_read_is_listed_and_the_others_are_advised_on(
+    spark, lake, workload, tmp_path
+):
+    advice = whyscan_spark.advise(spark, workload, {**lake, "gone": str(tmp_path / "gone")})
+
+    assert {table.table for table in advice.tables} == {"sales", "visits"}
+    assert [table.table for table in advice.failed] == ["gone"]
+
+
+def test_without_conditions_there_is_nothing_to_advise_on(spark, lake):
+    with pytest.raises(TableError) as caught:
+        whyscan_spark.advise(spark, Workload((Query("SELECT * FROM sales", "spark", 12),)), lake)
+
+    assert caught.value.message == "nothing to advise on: 1 query read everything on purpose"
+
+
+def test_a_sample_of_nothing_and_no_tables_are_refused(spark, lake, workload):
+    with pytest.raises(UsageError):
+        whyscan_spark.advise(spark, workload, lake, sample=0)
+    with pytest.raises(UsageError):
+        whyscan_spark.advise(spark, workload, {})
