@@ -114,7 +114,7 @@ def test_a_table_that_cannot_be_read_does_not_stop_the_others(lake, tmp_path):
     assert "gone could not be read" in advice.to_text()
 
 
-def test_without_a_table_that_can_be_read_the_first_reason_is_told(tmp_path):
+def test_without_a_table_that_can_be_read_the_error_has_the_first_reason(tmp_path):
     with pytest.raises(TableError) as caught:
         whyscan.advise(workload(QUERIES), {"events": tmp_path / "gone"})
 

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     Paths = str | PathLike[str]
     Work = tuple[tuple[str, ...], tuple[Pinned, ...], tuple[Query, ...]]
 
+__all__ = ["advise"]
+
 SCHEMA = pa.schema([("part", pa.binary())])
 
 

@@ -179,10 +179,10 @@ class _ExplainRounds:
         self, queries: Sequence[NumberedQuery], extra_names: Mapping[int, set[str]], terms: Terms
     ) -> list[QueryOutcome]:
         """The outcomes: those of queries that name a table with slices come in rounds."""
-        found = names_in([query.text for query in queries], self.tables)
+        names_of_texts = names_in([query.text for query in queries], self.tables)
         named = {
             query.number: names | extra_names.get(query.number, set())
-            for query, names in zip(queries, found, strict=True)
+            for query, names in zip(queries, names_of_texts, strict=True)
         }
         sliced = {name for name, table in self.tables.items() if table.slices}
         whole = [query for query in queries if sliced.isdisjoint(named[query.number])]
