@@ -7,14 +7,15 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from whyscan.errors import UsageError, limited
-from whyscan.table import Table
+from whyscan.table import Table, checked_engines
 from whyscan.table import open as open_table
 from whyscan.terms import SAMPLE_BYTES, PlanTerms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from pyspark.sql import SparkSession
 
@@ -54,6 +55,7 @@ def explain_sql(
     verbose: bool = False,
     assert_stats: bool = False,
     inventory: Location | None = None,
+    engines: str | Sequence[str] = (),
     spark: SparkSession | None = None,
 ) -> StatementReport:
     """Report what every scan of a statement reads, and why.
@@ -75,10 +77,12 @@ def explain_sql(
       that filter the scan.
     - `inventory` is the place of an inventory: tables that are missing in `tables` are planned by
       the containers that it has of them, and are not read.
+    - `engines` names engines, as in `Table.explain`: each scan has what they read.
     - With `spark`, the executors of that session read the metadata and plan each scan. The report
       is the same.
     """
     terms = PlanTerms(dialect, timezone, depth, full, assume_no_nan, verbose, assert_stats)
+    terms = replace(terms, engines=checked_engines(engines))
     lake = Lake(tables, storage, partition_types, inventory)
     return explain_lake(
         sql, lake, terms, resolve=resolve_limit if resolve_joins else None, spark=spark

@@ -304,6 +304,7 @@ class Table:
         depth: str = "auto",
         full: bool = False,
         assume_no_nan: bool = False,
+        engines: str | Sequence[str] = (),
     ) -> Difference:
         """Compare what a predicate reads of this table and of another one, or of another version.
 
@@ -311,6 +312,7 @@ class Table:
         checks how much pruning was lost. The other parameters are those of `explain`.
         """
         terms = PlanTerms(dialect, timezone, depth, full, assume_no_nan)
+        terms = replace(terms, engines=checked_engines(engines))
         return diff_tables(self, other if isinstance(other, Table) else open(other), where, terms)
 
 

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+import whyscan
 from support.formats import text
 from support.lakes import delta_users, users
 from support.memory_table import DataFile, MemoryTable, RowGroup
 from support.reports import explain, explained
+from support.schemas import valid
 from whyscan.errors import UsageError
 from whyscan.profiles.engine_names import ENGINES
+from whyscan.reports.gates import Gates, StatementGates
+from whyscan.reports.phrases import gate
+from whyscan.table import Table
 from whyscan.tree.types import INT
 
 COMPUTED = "age + 1 = 42"
@@ -115,3 +120,81 @@ def test_a_redacted_report_has_no_literal_in_what_engines_read():
     assert engine.rules[0].conjunct == "age + ? = ?"
     assert engine.fix.predicate == "age = ?"
     assert "41" not in in_one_line(report)
+
+
+def gated(report, **thresholds):
+    (outcome,) = report.gated(Gates(**thresholds)).assertions
+    return outcome
+
+
+def test_a_gate_is_for_what_the_named_engine_reads():
+    proved = explain(delta_users(), COMPUTED, depth="files")
+    named = explain(delta_users(), COMPUTED, engines="spark-delta@4.4", depth="files")
+
+    assert gated(proved, max_files=3).passed
+    outcome = gated(named, max_files=3)
+    assert (outcome.actual, outcome.passed, outcome.engine) == (6, False, "spark-delta 4.4")
+    assert gate(outcome) == "max_files: 6 by spark-delta 4.4, at most 3 asked"
+    assert gated(named, min_pruning=1.0).actual == 0
+    assert gated(named, max_bytes=10**6).actual == proved.files_level.bytes_total
+
+
+def test_of_several_engines_the_one_that_reads_the_most_counts():
+    report = explain(delta_users(), COMPUTED, engines=["all"], depth="files")
+
+    most = max(report.engines, key=lambda engine: engine.files.kept)
+    assert gated(report, max_files=0).actual == most.files.kept
+
+
+def test_a_gate_without_a_named_engine_that_reads_the_table_is_for_the_proof():
+    report = explain(users(), COMPUTED, engines="pyiceberg")
+
+    outcome = gated(report, max_files=3)
+    assert (outcome.passed, outcome.engine) == (True, None)
+
+
+def test_the_price_is_that_of_what_the_engine_reads():
+    report = explain(delta_users(), COMPUTED, engines="spark-delta", depth="files")
+
+    cost = report.priced(request_price="1/1").cost
+    assert (cost.requests, cost.without_pruning) == (6, 6)
+
+
+def test_a_statement_has_engines_by_scan_and_its_gates_are_for_the_sum():
+    tables = {"users": Table(delta_users()), "numbers": Table(numbers(20))}
+    sql = f"SELECT * FROM users, numbers WHERE {COMPUTED} AND a IN (5, 1905)"
+
+    report = whyscan.explain_sql(sql, tables, engines="spark-delta@4.4", depth="files")
+
+    assert [scan.report.engines[0].files.kept for scan in report.scans] == [6, 20]
+    assert "spark-delta 4.4 reads 20" in " ".join(report.to_text().split())
+    gates = StatementGates(Gates(max_files=5), {"numbers": Gates(max_files=19)})
+    outcomes = report.gated(gates)
+    (whole,) = outcomes.assertions
+    (of_numbers,) = outcomes.scans[1].report.assertions
+    assert (whole.actual, whole.engine, whole.passed) == (26, "spark-delta 4.4", False)
+    assert (of_numbers.actual, of_numbers.engine) == (20, "spark-delta 4.4")
+
+
+def test_no_profile_says_what_a_limit_leaves():
+    tables = {"users": Table(delta_users())}
+    sql = "SELECT * FROM users WHERE country = 'DE' LIMIT 1"
+
+    report = whyscan.explain_sql(sql, tables, engines="spark-delta", depth="files")
+
+    assert report.scans[0].report.engines == ()
+
+
+def test_a_difference_compares_what_one_engine_reads():
+    before, after = Table(numbers(20)), Table(numbers(10))
+
+    difference = before.diff(after, "a + 1 = 6", engines="spark-delta@4.4", depth="files")
+
+    (engine,) = difference.engines
+    assert (engine.before.files.kept, engine.after.files.kept) == (20, 10)
+    assert "spark-delta 4.4 reads 10 of 10 files instead of 20" in difference.to_text()
+    (outcome,) = difference.gated(0.0, None).assertions
+    assert (outcome.actual, outcome.passed, outcome.engine) == (0.0, True, "spark-delta 4.4")
+    (proved,) = before.diff(after, "a + 1 = 6", depth="files").gated(0.0, None).assertions
+    assert not proved.passed, "95 % were skipped, and now 90 %"
+    valid("diff", difference.to_dict())

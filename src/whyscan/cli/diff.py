@@ -10,6 +10,7 @@ import click
 from msgspec import Struct
 
 from whyscan.cli import options, suggestions
+from whyscan.cli.engine_option import ENGINES
 from whyscan.cli.formats import FORMS, rendered
 from whyscan.cli.parameters import PERCENT
 from whyscan.cli.progress import Progress
@@ -61,6 +62,7 @@ class DiffArguments(Struct, frozen=True):
 @options.SAMPLE
 @options.PREDICATE
 @options.TERMS
+@ENGINES
 @options.STORAGE
 @options.form(*FORMS)
 @options.OUTPUT

@@ -7,6 +7,7 @@ __all__ = [
     "description",
     "diff",
     "document",
+    "engine_phrases",
     "file_bounds",
     "findings",
     "first_change",

@@ -149,11 +149,11 @@ def covers(exemption: Exemption, key: Key, gate: str) -> bool:
 
 
 def shares(report: Report) -> Shares:
-    """Return the percentages of files and bytes that a report prunes."""
-    files = report.files_level
+    """Return the percentages of files and bytes that a report prunes, or its named engine."""
+    read = report.gated_reading
     percentages = (
-        percent_pruned(files.total, files.kept),
-        percent_pruned(files.bytes_total, files.bytes_kept),
+        percent_pruned(read.total, read.kept),
+        percent_pruned(read.bytes_total, read.bytes_kept),
     )
     return Shares(*(None if share is None else round(share, 3) for share in percentages))
 

@@ -16,8 +16,9 @@ from whyscan.planning.why.pushdown import ConjunctBucket, Pushdown
 from whyscan.reports.coverage import MissingStatistics
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from whyscan.reports.engines import EngineReading
     from whyscan.reports.findings import Finding
     from whyscan.reports.report import Report
 
@@ -70,7 +71,7 @@ class Assertion(Record, frozen=True, rename={"missing_statistics": "files_withou
     """The outcome of one gate. A gate that could not be measured (`actual` is null) fails."""
 
     OMITTED: ClassVar = ("passed",)
-    OPTIONAL: ClassVar = ("exemption", "expired", "missing_statistics")
+    OPTIONAL: ClassVar = ("exemption", "expired", "missing_statistics", "engine")
     COMPUTED: ClassVar = {"result": "result"}
 
     name: GateName
@@ -87,6 +88,10 @@ class Assertion(Record, frozen=True, rename={"missing_statistics": "files_withou
     missing_statistics: Annotated[
         MissingStatistics | None,
         Meta(description="The files for which the gate on statistics failed, some by path."),
+    ] = None
+    engine: Annotated[
+        Name | None,
+        Meta(description="The named engine that reads the most, if the gate is for what it reads."),
     ] = None
 
     @property
@@ -127,7 +132,8 @@ class CheckedSubject(Struct, frozen=True):
 class GatedAmount(Struct, frozen=True):
     """The files and bytes of a table, and how many of them are read; unknown bytes are None.
 
-    `cost` is what reading them costs; None without a price.
+    `cost` is what reading them costs; None without a price. `engine` is the engine that reads them;
+    None for what metadata proves.
     """
 
     total: int
@@ -135,6 +141,19 @@ class GatedAmount(Struct, frozen=True):
     bytes_total: int | None
     bytes_kept: int | None
     cost: float | None = None
+    engine: str | None = None
+
+    def by_engine(self, reading: EngineReading | None) -> GatedAmount:
+        """What an engine reads instead; the same without an engine."""
+        if reading is None:
+            return self
+        kept, size = reading.files.kept, reading.bytes
+        return replace(self, kept=kept, bytes_kept=size, engine=reading.title)
+
+
+def most_read(amounts: Iterable[GatedAmount]) -> GatedAmount:
+    """The amount with the most files; of equal ones, that with the most bytes or unknown bytes."""
+    return max(amounts, key=lambda a: (a.kept, a.bytes_kept is None, a.bytes_kept or 0))
 
 
 class StatementGates(Struct, frozen=True):
@@ -158,7 +177,7 @@ class GatedScan(Protocol):
     @property
     def report(self) -> Report: ...
     @property
-    def reading(self) -> GatedAmount: ...
+    def gated_reading(self) -> GatedAmount: ...
 
 
 def assertions(
@@ -168,7 +187,7 @@ def assertions(
 
     `read` are the files and bytes that a scan of a statement reads; None means those of the report.
     """
-    yield from assertions_on(report.reading if read is None else read, gates)
+    yield from assertions_on(report.gated_reading if read is None else read, gates)
     if gates.assert_stats:
         yield _stats_complete(report)
     if gates.require_partition_filter:
@@ -187,6 +206,10 @@ def _stats_complete(report: Report) -> Assertion:
 
 def assertions_on(read: GatedAmount, gates: Gates) -> Iterator[Assertion]:
     """Yield the outcomes of the gates on files and bytes."""
+    yield from (replace(outcome, engine=read.engine) for outcome in _limits(read, gates))
+
+
+def _limits(read: GatedAmount, gates: Gates) -> Iterator[Assertion]:
     if gates.min_pruning is not None:
         yield at_least("min_pruning", gates.min_pruning, percent_pruned(read.total, read.kept))
     if gates.min_pruning_bytes is not None:
@@ -231,7 +254,7 @@ def scan_assertions(
         of_table = [table for name, table in gates.tables.items() if _is_called(scan, name)]
         outcomes: dict[tuple[str, float], Assertion] = {}
         for scan_gates in (of_statement, *of_table):
-            for outcome in assertions(scan.report, scan_gates, scan.reading):
+            for outcome in assertions(scan.report, scan_gates, scan.gated_reading):
                 outcomes.setdefault((outcome.name, outcome.threshold), outcome)
         outcomes_of_scans.append(tuple(outcomes.values()))
     return outcomes_of_scans

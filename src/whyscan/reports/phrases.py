@@ -257,9 +257,9 @@ def gate(assertion: Assertion) -> str:
         _measure(assertion.name, n) for n in (assertion.actual, assertion.threshold)
     )
     named = _missing_statistics(assertion.missing_statistics)
-    return (
-        f"{assertion.name}: {actual}, {bound} {threshold} asked{named}{_exemption_text(assertion)}"
-    )
+    engine = "" if assertion.engine is None else f" by {inert(assertion.engine)}"
+    outcome = f"{assertion.name}: {actual}{engine}, {bound} {threshold} asked"
+    return f"{outcome}{named}{_exemption_text(assertion)}"
 
 
 def _missing_statistics(missing: MissingStatistics | None) -> str:

@@ -34,7 +34,14 @@ from whyscan.reports.document import moment
 from whyscan.reports.engines import EngineReading, engine_notes, engine_readings
 from whyscan.reports.findings import Code, Facts, Finding, findings
 from whyscan.reports.first_change import FirstChange, first_change
-from whyscan.reports.gates import Assertion, CheckedSubject, GatedAmount, Gates, assertions
+from whyscan.reports.gates import (
+    Assertion,
+    CheckedSubject,
+    GatedAmount,
+    Gates,
+    assertions,
+    most_read,
+)
 from whyscan.reports.hypothetical import Hypothetical
 from whyscan.reports.levels import Level, Removal, RowsMatched, least, removals
 from whyscan.reports.listing import FileLine, Listing, listing
@@ -209,6 +216,17 @@ class Report(CheckedReport, frozen=True, rename={"overlap": "mechanisms"}):
         cost = None if self.cost is None else self.cost.total
         return GatedAmount(files.total, files.kept, files.bytes_total, files.bytes_kept, cost)
 
+    def reading_by(self, engine: str) -> GatedAmount:
+        """The files and bytes that a named engine reads, else those that metadata proves."""
+        by_title = {reading.title: reading for reading in self.engines if reading.named}
+        return self.reading.by_engine(by_title.get(engine))
+
+    @property
+    def gated_reading(self) -> GatedAmount:
+        """What gates are for: the most that a named engine reads, else what metadata proves."""
+        by_engine = [self.reading.by_engine(e) for e in self.engines if e.named]
+        return most_read(by_engine) if by_engine else self.reading
+
     @property
     def summary(self) -> ScanPlanSummary:
         """The counts of the levels, under the names that a plan has for them."""
@@ -243,7 +261,7 @@ class Report(CheckedReport, frozen=True, rename={"overlap": "mechanisms"}):
     def priced(self, price: str | None = None, request_price: str | None = None) -> Report:
         """Return this report with what reading costs, at prices like `5/TB` and `0.0004/1000`."""
         prices = Prices.of(price, request_price)
-        return replace(self, cost=None if prices is None else prices.cost(self.reading))
+        return replace(self, cost=None if prices is None else prices.cost(self.gated_reading))
 
     def gated(self, gates: Gates) -> Report:
         """Return this report with the outcome of each gate."""

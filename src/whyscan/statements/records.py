@@ -18,6 +18,7 @@ from whyscan.reports.gates import (
     CheckedSubject,
     GatedAmount,
     assertions_on,
+    most_read,
     scan_assertions,
 )
 from whyscan.reports.prices import Cost, Prices
@@ -27,6 +28,8 @@ from whyscan.statements.roles import Origin, Role
 from whyscan.statements.stay_reasons import REASON_WORDS, StayReason
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from whyscan.reports.gates import StatementGates
     from whyscan.reports.view import Blocks
 
@@ -158,15 +161,24 @@ class ScanReport(Record, frozen=True):
 
         A scan that metadata answers reads nothing; a file that is removed as a whole is not read.
         """
-        files, priced = self.report.files_level, self.report.cost
-        cost = None if priced is None else priced.total
+        return self._of_statement(self.report.reading)
+
+    @property
+    def gated_reading(self) -> GatedAmount:
+        """What gates are for: the most that a named engine reads, else what metadata proves."""
+        return self._of_statement(self.report.gated_reading)
+
+    def reading_by(self, engine: str) -> GatedAmount:
+        """The same for a named engine; of an engine without a profile what metadata proves."""
+        return self._of_statement(self.report.reading_by(engine))
+
+    def _of_statement(self, read: GatedAmount) -> GatedAmount:
         if self.answer is not None:
-            return GatedAmount(files.total, 0, files.bytes_total, 0, cost)
+            return replace(read, kept=0, bytes_kept=0)
         removed = NOTHING if self.rewrite is None else self.rewrite.removed
-        unknown = files.bytes_kept is None or removed.bytes is None
-        bytes_read = None if unknown else (files.bytes_kept or 0) - (removed.bytes or 0)
-        kept = files.kept - removed.files
-        return GatedAmount(files.total, kept, files.bytes_total, bytes_read, cost)
+        unknown = read.bytes_kept is None or removed.bytes is None
+        bytes_read = None if unknown else (read.bytes_kept or 0) - (removed.bytes or 0)
+        return replace(read, kept=read.kept - removed.files, bytes_kept=bytes_read)
 
 
 class Edge(Record, frozen=True):
@@ -230,7 +242,21 @@ class StatementReport(CheckedReport, frozen=True):
     @property
     def reading(self) -> GatedAmount:
         """The sum over all scans: a table that is scanned twice counts twice."""
-        parts = [scan.reading for scan in self.scans]
+        return self._sum([scan.reading for scan in self.scans])
+
+    @property
+    def gated_reading(self) -> GatedAmount:
+        """What gates are for: the most that a named engine reads of all scans together."""
+        engines = dict.fromkeys(
+            engine.title for scan in self.scans for engine in scan.report.engines if engine.named
+        )
+        sums = [
+            replace(self._sum([scan.reading_by(engine) for scan in self.scans]), engine=engine)
+            for engine in engines
+        ]
+        return most_read(sums) if sums else self.reading
+
+    def _sum(self, parts: Sequence[GatedAmount]) -> GatedAmount:
         return GatedAmount(
             sum(part.total for part in parts),
             sum(part.kept for part in parts),
@@ -258,10 +284,10 @@ class StatementReport(CheckedReport, frozen=True):
         if prices is None:
             return replace(self, cost=None)
         scans = tuple(
-            replace(scan, report=replace(scan.report, cost=prices.cost(scan.reading)))
+            replace(scan, report=replace(scan.report, cost=prices.cost(scan.gated_reading)))
             for scan in self.scans
         )
-        return replace(self, scans=scans, cost=prices.cost(self.reading))
+        return replace(self, scans=scans, cost=prices.cost(self.gated_reading))
 
     def gated(self, gates: StatementGates) -> StatementReport:
         """The same report with the outcome of each gate, for the statement and for each scan."""
@@ -269,7 +295,7 @@ class StatementReport(CheckedReport, frozen=True):
             replace(scan, report=scan.report.with_assertions(outcomes))
             for scan, outcomes in zip(self.scans, scan_assertions(self.scans, gates), strict=True)
         )
-        outcomes = tuple(assertions_on(self.reading, gates.whole))
+        outcomes = tuple(assertions_on(self.gated_reading, gates.whole))
         return replace(self, scans=scans, assertions=outcomes)
 
     @property

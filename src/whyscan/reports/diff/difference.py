@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
 
-from whyscan.fields import LevelName, Name, Outcome, Record, Sql
+from whyscan.fields import LevelName, Name, Outcome, Record, Sql, Word
 from whyscan.planning.why.attribution import Share
 from whyscan.reports.conjuncts import ConjunctLine
 from whyscan.reports.diff.files import FileChanges, file_changes
+from whyscan.reports.engines import EngineReading
 from whyscan.reports.findings import Finding
-from whyscan.reports.gates import Assertion, percent_pruned
+from whyscan.reports.gates import Assertion, GatedAmount, percent_pruned
 from whyscan.reports.hypothetical import Hypothetical  # noqa: TC001 - the JSON Schema is made from it
 from whyscan.reports.levels import Level, in_order
 from whyscan.reports.rendering import WrittenReport
@@ -38,6 +39,15 @@ class ShareChange(Record, frozen=True):
 
     before: Share
     after: Share
+
+
+class EngineComparison(Record, frozen=True):
+    """What an engine reads before and after; None on a side that it does not read."""
+
+    engine: Name
+    version: Word
+    before: EngineReading | None
+    after: EngineReading | None
 
 
 class FindingChanges(Record, frozen=True):
@@ -94,6 +104,10 @@ class Difference(WrittenReport, frozen=True):
     findings: FindingChanges
     files: FileChanges
     assertions: tuple[Assertion, ...] = ()
+    engines: Annotated[
+        tuple[EngineComparison, ...],
+        Meta(description="What each named engine reads of both tables."),
+    ] = ()
 
     @property
     def table_before(self) -> Subject:
@@ -166,15 +180,22 @@ class Difference(WrittenReport, frozen=True):
     def _assertions(
         self, tolerance: float | None, tolerance_bytes: float | None
     ) -> Iterator[Assertion]:
+        readings = self._readings()
+        engine = readings[1].engine
         if tolerance is not None:
-            shares = (percent_pruned(v.total, v.kept) for v in self._files_levels())
-            yield _regression("regression", tolerance, *shares)
+            shares = (percent_pruned(read.total, read.kept) for read in readings)
+            outcome = _regression("regression", tolerance, *shares)
+            yield replace(outcome, engine=engine)
         if tolerance_bytes is not None:
-            shares = (percent_pruned(v.bytes_total, v.bytes_kept) for v in self._files_levels())
-            yield _regression("regression_bytes", tolerance_bytes, *shares)
+            shares = (percent_pruned(read.bytes_total, read.bytes_kept) for read in readings)
+            outcome = _regression("regression_bytes", tolerance_bytes, *shares)
+            yield replace(outcome, engine=engine)
 
-    def _files_levels(self) -> tuple[Level, Level]:
-        return self.before.files_level, self.after.files_level
+    def _readings(self) -> tuple[GatedAmount, GatedAmount]:
+        """What gates compare: what one engine reads of both, else what metadata proves."""
+        after = self.after.gated_reading
+        engine = after.engine
+        return self.before.reading if engine is None else self.before.reading_by(engine), after
 
 
 def compare(before: Report, after: Report) -> Difference:
@@ -189,7 +210,18 @@ def compare(before: Report, after: Report) -> Difference:
             gone=_without(before.findings, after.findings),
         ),
         files=file_changes(before, after),
+        engines=tuple(_engines(before, after)),
     )
+
+
+def _engines(before: Report, after: Report) -> Iterator[EngineComparison]:
+    old, new = (
+        {reading.title: reading for reading in report.engines if reading.named}
+        for report in (before, after)
+    )
+    for title, either in (old | new).items():
+        sides = old.get(title), new.get(title)
+        yield EngineComparison(either.engine, either.version, *sides)
 
 
 def _levels(before: Iterable[Level], after: Iterable[Level]) -> Iterator[LevelChange]:

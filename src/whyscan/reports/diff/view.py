@@ -38,6 +38,7 @@ def view(difference: Difference) -> Blocks:
     return (
         TitleBlock(_answer(difference), command="diff", subject=difference.after.table.uri),
         _question(difference),
+        NotesBlock(tuple(_engines(difference))),
         Section("What is read", (_levels(difference),), quiet=True),
         Section("Conjuncts", (_conjuncts(difference),), quiet=True),
         Section("files", (_files(difference),)),
@@ -77,6 +78,16 @@ def _question(difference: Difference) -> FactsBlock:
             *layout(difference.after.hypothetical),
         )
     )
+
+
+def _engines(difference: Difference) -> Iterator[str]:
+    """Yield `duckdb 2.0 reads 12 of 40 files instead of 6` for each named engine."""
+    total = counted(difference.after.files_level.total, "file")
+    for engine in difference.engines:
+        before, after = engine.before, engine.after
+        if before is not None and after is not None:
+            reads = f"{after.files.kept:,} of {total} instead of {before.files.kept:,}"
+            yield f"{after.title} reads {reads}"
 
 
 def _side(name: str, report: Report) -> NamedValue:

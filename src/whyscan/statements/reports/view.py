@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from whyscan.reports import report_view
+from whyscan.reports.engine_phrases import engine_lines
 from whyscan.reports.pages.bars import part_of, segments
 from whyscan.reports.view import (
     Cell,
@@ -151,6 +152,7 @@ def scan_blocks(scan: ScanReport, report: StatementReport, *, full: bool) -> Ite
     yield _about(scan)
     yield FactsBlock(tuple(report_view.layout(scan.report.hypothetical)))
     if read:
+        yield NotesBlock(tuple(engine_lines(scan.report.engines, scan.report.levels)))
         yield FunnelBlock(scan.report.levels)
     yield Section("", tuple(_conditions(scan, report, full=full)), quiet=True)
     yield Section("", tuple(_dynamic(scan, report, full=full)), quiet=True)
