@@ -153,7 +153,7 @@ def explain(question: Sequence[str], how: Sequence[str]) -> tuple[int, str]:
 
 
 def options() -> Iterator[str]:
-    """The gates that are set, then what `args` says."""
+    """The gates that are set and the engines, then what `args` says."""
     for name in VALUES:
         if value := input_of(name):
             yield f"--{name}={value}"
@@ -161,6 +161,7 @@ def options() -> Iterator[str]:
         if input_of(name) == "true":
             yield f"--{name}"
     yield from statistics()
+    yield from (f"--engine={name}" for name in lines("ENGINE"))
     yield from lines("ARGS")
 
 

@@ -31,6 +31,7 @@ def assert_prunes(
     full: bool = False,
     assume_no_nan: bool = False,
     verbose: bool = False,
+    engines: str | Sequence[str] = (),
 ) -> Report:
     """Fail unless every gate holds; without a gate, fail unless the predicate skips a file.
 
@@ -69,9 +70,10 @@ def assert_prunes(
         assume_no_nan=assume_no_nan,
         verbose=verbose,
         assert_stats=assert_stats,
+        engines=engines,
     ).gated(gates)
-    files = report.files_level
-    removes_nothing = files.total > 0 and files.kept == files.total
+    read = report.gated_reading
+    removes_nothing = read.total > 0 and read.kept == read.total
     if not report.passed or (gates == Gates() and removes_nothing):
         raise AssertionError(f"{where!r} reads too much\n\n{report}")
     return report

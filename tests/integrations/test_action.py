@@ -106,6 +106,16 @@ def test_every_gate_and_more_arguments_reach_the_program(act, workspace):
     assert len(report["files"]) == 6
 
 
+def test_engines_are_named_and_the_gate_is_for_what_they_read(act):
+    engine = "spark-parquet\npolars\n"
+
+    done = act(table="lake/users", where="age + 1 = 42", engine=engine, max_files="5")
+
+    assert (done.code, done.outputs["result"]) == (1, "fail")
+    assert "spark-parquet" in done.summary
+    assert "max\\_files: 6 by " in done.summary or "max_files: 6 by " in done.summary
+
+
 @pytest.mark.parametrize(("asserted", "code"), [("true", 0), ("age", 0), ("agee", 3)])
 def test_statistics_are_asserted_without_a_predicate(act, asserted, code):
     done = act(table="lake/users", assert_stats=asserted)
