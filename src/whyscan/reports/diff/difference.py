@@ -41,7 +41,7 @@ class ShareChange(Record, frozen=True):
     after: Share
 
 
-class EngineComparison(Record, frozen=True):
+class EngineDifference(Record, frozen=True):
     """What an engine reads before and after; None on a side that it does not read."""
 
     engine: Name
@@ -105,7 +105,7 @@ class Difference(WrittenReport, frozen=True):
     files: FileChanges
     assertions: tuple[Assertion, ...] = ()
     engines: Annotated[
-        tuple[EngineComparison, ...],
+        tuple[EngineDifference, ...],
         Meta(description="What each named engine reads of both tables."),
     ] = ()
 
@@ -214,14 +214,14 @@ def compare(before: Report, after: Report) -> Difference:
     )
 
 
-def _engines(before: Report, after: Report) -> Iterator[EngineComparison]:
+def _engines(before: Report, after: Report) -> Iterator[EngineDifference]:
     old, new = (
         {reading.title: reading for reading in report.engines if reading.named}
         for report in (before, after)
     )
     for title, either in (old | new).items():
         sides = old.get(title), new.get(title)
-        yield EngineComparison(either.engine, either.version, *sides)
+        yield EngineDifference(either.engine, either.version, *sides)
 
 
 def _levels(before: Iterable[Level], after: Iterable[Level]) -> Iterator[LevelChange]:
