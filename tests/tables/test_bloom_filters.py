@@ -330,3 +330,42 @@ def test_decimals_of_every_form_are_probed(tmp_path):
 
     assert pruned(tmp_path, "x = 1.13", "files")["bloom"] == 3
     assert len(whyscan.open(tmp_path).plan("x = 1.25", depth="pages").files) == 3
+
+
+def test_the_report_says_where_filters_are_what_they_take_and_what_they_prove(tmp_path):
+    table = pa.table({"x": [2 * n for n in range(80)], "y": range(80)})
+    for at, columns in enumerate([{"x": {"ndv": 40, "fpp": 0.01}}, None]):
+        pq.write_table(table, tmp_path / f"f{at}.parquet", row_group_size=40,
+                       use_dictionary=["x"], bloom_filter_options=columns)  # fmt: skip
+
+    report = whyscan.open(tmp_path).explain("x = 7 OR y = 3", depth="pages")
+
+    x, y, dictionary_of_x, dictionary_of_y = report.to_dict()["filters"]
+    assert (x["mechanism"], x["column"], y["column"]) == ("bloom", "x", "y")
+    assert (x["files"], x["files_with_filter"]) == (2, 1)
+    assert (x["row_groups"], x["row_groups_with_filter"], x["excluding"]) == (2, 1, 1)
+    assert 0 < x["false_positive_rate"] < 0.02
+    assert (y["row_groups_with_filter"], y["false_positive_rate"]) == (0, None)
+    assert (dictionary_of_x["read"], dictionary_of_x["excluding"]) == (False, None)
+    assert (dictionary_of_x["row_groups_with_filter"], dictionary_of_x["bytes"] > 100) == (2, True)
+    assert dictionary_of_y["bytes"] == 0
+    text = " ".join(report.to_text().split())
+    assert "bloom x in 1 of 2 undecided row groups, 1 of 2 files, " in text
+    assert "1 have no value of the predicate" in text
+    assert "not read, --depth dictionary reads them" in text
+    assert "filters" not in whyscan.open(tmp_path).explain("x = 7").to_dict()
+    assert "filters" not in whyscan.open(tmp_path).explain("x > 7", depth="pages").to_dict()
+
+
+def test_the_counts_of_parts_add_up(tmp_path):
+    for at in range(3):
+        write(tmp_path / f"f{at}.parquet", pa.table({"x": [2 * n for n in range(80)]}))
+
+    parts = [
+        whyscan.open(f"{tmp_path}/f{at}.parquet").explain("x = 7", depth="pages").to_dict()
+        for at in range(3)
+    ]
+    whole = whyscan.open(tmp_path).explain("x = 7", depth="pages").to_dict()["filters"][0]
+
+    for name in ("files", "row_groups", "row_groups_with_filter", "bytes", "excluding"):
+        assert whole[name] == sum(part["filters"][0][name] for part in parts)

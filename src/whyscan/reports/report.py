@@ -32,6 +32,7 @@ from whyscan.reports.conjuncts import ConjunctLine, conjunct_lines
 from whyscan.reports.coverage import Coverage, MissingStatistics
 from whyscan.reports.document import moment
 from whyscan.reports.engines import EngineReading, engine_notes, engine_readings
+from whyscan.reports.filters import FilterLine, filter_lines
 from whyscan.reports.findings import Code, Facts, Finding, findings
 from whyscan.reports.first_change import FirstChange, first_change
 from whyscan.reports.gates import (
@@ -137,7 +138,7 @@ class Report(CheckedReport, frozen=True, rename={"overlap": "mechanisms"}):
     FLAT: ClassVar = ("question",)
     QUOTED: ClassVar = ("question.predicate", "question.dialect")
     REDACTION_NOTE: ClassVar = "values are redacted: ? is a literal, bounds are ranks"
-    OPTIONAL: ClassVar = ("selection", "hypothetical", "cost")
+    OPTIONAL: ClassVar = ("selection", "filters", "hypothetical", "cost")
     COMPUTED: ClassVar = {
         "try_first": "try_first",
         "result": "result",
@@ -190,6 +191,10 @@ class Report(CheckedReport, frozen=True, rename={"overlap": "mechanisms"}):
     assertions: Annotated[tuple[Assertion, ...], Meta(description="The outcome of each gate.")]
     metadata: Effort
     missing_statistics: MissingStatistics | None = None
+    filters: Annotated[
+        tuple[FilterLine, ...] | None,
+        Meta(description="With --depth pages: bloom filters and dictionaries for the predicate."),
+    ] = None
     hypothetical: Annotated[
         Hypothetical | None,
         Meta(description="With --layout: the layout, and the intervals of its numbers."),
@@ -348,6 +353,7 @@ def report_on(planned: PlannedSnapshot, tally: Tally, common: CommonFacts) -> Re
         assertions=(),
         metadata=Effort(0, 0, None, 0.0),
         missing_statistics=workings.missing_statistics,
+        filters=filter_lines(workings.filters) or None,
         engines=engine_readings(planned, facts.levels),
     )
 

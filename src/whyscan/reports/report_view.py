@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from whyscan.reports.engine_phrases import engine_lines
+from whyscan.reports.filters import filter_name, filter_sentence
 from whyscan.reports.phrases import (
     basis,
     overlapping,
@@ -66,6 +67,7 @@ def view(report: Report) -> Blocks:
         NotesBlock(tuple(engine_lines(report.engines, report.levels))),
         Section("What is read", (FunnelBlock(report.levels),), quiet=True),
         conjunct_section(report),
+        filters(report),
         survivors(report),
         Section("Findings", (FindingsBlock(report.findings),), quiet=True),
         *files(report),
@@ -195,6 +197,14 @@ def engines(report: Report) -> Iterator[Fold]:
     )
     grid = GridBlock(tuple(map(Head, heads)), rows, label="Conjuncts in the words of engines")
     yield Fold("why this class, and what engines call it", (grid,))
+
+
+def filters(report: Report) -> Section:
+    """Return which bloom filters and dictionaries there are, and what they prove."""
+    rows = tuple(
+        NamedValue(filter_name(line), filter_sentence(line)) for line in report.filters or ()
+    )
+    return Section("filters of values", (FactsBlock(rows),))
 
 
 def survivors(report: Report) -> Section:

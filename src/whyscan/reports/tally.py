@@ -24,6 +24,7 @@ from whyscan.planning.why.reasons import Stays, Why, reasons
 from whyscan.pruning.mask import any_of, materialise
 from whyscan.reports.conjuncts import ConjunctCount, count_conjuncts
 from whyscan.reports.coverage import Coverage, MissingStatistics, coverage, missing_statistics
+from whyscan.reports.filters import add_filter_counts, filter_counts
 from whyscan.reports.levels import (
     Level,
     RemovedFiles,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
     from whyscan.planning.plan.evidence import Evidence
     from whyscan.planning.plan.scan_plan import ScanPlan
+    from whyscan.tables.snapshot import FilterCount
     from whyscan.tree.nodes import Path
 
 
@@ -115,6 +117,7 @@ class Workings(Struct, frozen=True):
     statistics whose footers were opened, `blind_kept` those of them that the footers keep.
     `unreadable` counts the statistics of files and row groups that cannot be read,
     `unreadable_files` the files that have one, and `unreadable_columns` names their columns.
+    `filters` counts bloom filters and dictionaries, if footers were read for them.
     `missing_statistics` counts the files that lack asserted statistics, None if no statistics are
     asserted.
     """
@@ -136,6 +139,7 @@ class Workings(Struct, frozen=True):
     blind: int
     blind_kept: int
     missing_statistics: MissingStatistics | None = None
+    filters: tuple[FilterCount, ...] = ()
 
     @classmethod
     def of(cls, plan: ScanPlan, why: Why) -> Workings:
@@ -165,6 +169,7 @@ class Workings(Struct, frozen=True):
             blind=blind,
             blind_kept=blind_kept,
             missing_statistics=missing_statistics(plan),
+            filters=filter_counts(evidence),
         )
 
     def __add__(self, other: Workings) -> Workings:
@@ -190,6 +195,7 @@ class Workings(Struct, frozen=True):
             missing_statistics=None
             if self.missing_statistics is None or other.missing_statistics is None
             else self.missing_statistics + other.missing_statistics,
+            filters=add_filter_counts((*self.filters, *other.filters)),
         )
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from whyscan.tables.snapshot import (
         ContainersBelow,
         Files,
+        FilterCount,
         Manifests,
         Recording,
         RowGroups,
@@ -191,6 +192,14 @@ class CachedSnapshot(Struct, frozen=True, eq=False, dict=True):
         if not isinstance(self.snapshot, FilteredSnapshot):
             return ProbedFilters({})
         return self.snapshot.dictionaries(groups, at, values)
+
+    def dictionary_counts(
+        self, groups: RowGroups, at: pa.Array, values: Mapping[Column, pa.Array]
+    ) -> tuple[FilterCount, ...]:
+        """How many dictionaries there are, by the footers that were kept."""
+        if not isinstance(self.snapshot, FilteredSnapshot):
+            return ()
+        return self.snapshot.dictionary_counts(groups, at, values)
 
     def _view(
         self, columns: Sequence[Column], zone: Zone, manifests: pa.Array | None

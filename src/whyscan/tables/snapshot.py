@@ -118,7 +118,7 @@ class RowGroups(Struct, frozen=True):
     `ordinal` its number in the file, `bytes` its size on disk, `ranges` the byte ranges of the
     projected column chunks as (start, end) lists. For an `EachColumn` projection `chunks` has
     lists of (position of the column in it, start, end). `footers` has one footer per opened file if
-    the footers were to be kept.
+    the footers were to be kept. `filter_counts` says which filters of values were looked at.
     """
 
     opened: pa.Array
@@ -130,6 +130,7 @@ class RowGroups(Struct, frozen=True):
     unchecked: tuple[Unreached, ...] = ()
     chunks: pa.Array | None = None
     footers: tuple[FileFooter, ...] | None = None
+    filter_counts: tuple[FilterCount, ...] = ()
 
     @property
     def count(self) -> int:
@@ -358,18 +359,47 @@ class ReadAhead(Protocol):
         ...
 
 
-class FilterCount(Struct, frozen=True):
-    """The filters of one column that were read in some row groups.
+class FilterKind(StrEnum):
+    """What says which values a container may have."""
 
-    `present` of the `of` row groups have one. `false_positives` is the sum of the probabilities
-    that a filter has a value that no row has.
+    BLOOM = "bloom"
+    DICTIONARY = "dictionary"
+
+
+class FilterCount(Struct, frozen=True):
+    """The filters of one column and one kind in some row groups.
+
+    `present` of the `groups` row groups have one, in `files_present` of their `files`. They were
+    only counted unless they were `read`; then `excluding` of them have none of the values that were
+    looked for, and `false_positives` is the sum over them of the probability that a bloom filter
+    has a value that no row has.
     """
 
+    kind: FilterKind
     column: Path
-    of: int
+    files: int
+    files_present: int
+    groups: int
     present: int
     bytes: int
-    false_positives: float
+    read: bool = True
+    excluding: int = 0
+    false_positives: float = 0.0
+
+    def __add__(self, other: FilterCount) -> FilterCount:
+        """The filters of two parts of a table."""
+        return FilterCount(
+            self.kind,
+            self.column,
+            self.files + other.files,
+            self.files_present + other.files_present,
+            self.groups + other.groups,
+            self.present + other.present,
+            self.bytes + other.bytes,
+            self.read and other.read,
+            self.excluding + other.excluding,
+            self.false_positives + other.false_positives,
+        )
 
 
 class ProbedFilters(Struct, frozen=True):
@@ -394,6 +424,12 @@ class FilteredSnapshot(Protocol):
         self, groups: RowGroups, at: pa.Array, values: Mapping[Column, pa.Array]
     ) -> ProbedFilters:
         """Read the dictionaries that hold all values of a chunk, and probe them for values."""
+        ...
+
+    def dictionary_counts(
+        self, groups: RowGroups, at: pa.Array, values: Mapping[Column, pa.Array]
+    ) -> tuple[FilterCount, ...]:
+        """How many dictionaries there are and how many bytes they have; reads none."""
         ...
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,6 +21,7 @@ from whyscan.planning.plan.evidence import (
     Evidence,
     LevelEvidence,
 )
+from whyscan.planning.plan.filters import judged_by_filters
 from whyscan.planning.plan.judgement import (
     UNDECIDED,
     Decided,
@@ -40,17 +40,16 @@ from whyscan.planning.plan.scan_plan import (
     ScanPlanSummary,
     looked_at,
 )
-from whyscan.pruning.value_filters import values_to_probe
-from whyscan.tables.snapshot import ContainersBelow, DeepSnapshot, FilteredSnapshot, RowGroups
+from whyscan.tables.snapshot import ContainersBelow, DeepSnapshot, RowGroups
 from whyscan.tree.zones import zone
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     import numpy.typing as npt
 
     from whyscan.pruning.containers import Containers
-    from whyscan.tables.snapshot import Files, Manifests, ProbedFilters, Snapshot
+    from whyscan.tables.snapshot import Files, Manifests, Snapshot
     from whyscan.tree.nodes import Column, Path, Predicate
     from whyscan.tree.zones import Zone
 
@@ -254,37 +253,13 @@ class _Planner(Struct, frozen=True):
     def with_filters(
         self, level: LevelEvidence[RowGroups], decided: Decided
     ) -> LevelEvidence[RowGroups]:
-        """The row groups, judged again with bloom filters, then with dictionaries if wanted."""
-        values = values_to_probe(c.expression for c in self.predicate.conjuncts)
-        snapshot = self.snapshot
-        if level.listed.footers is None or not values or not isinstance(snapshot, FilteredSnapshot):
-            return level
-        filtered = self.probed(level, decided, partial(snapshot.bloom_filters, values=values))
-        if self.options.depth is Depth.DICTIONARY:
-            by_bloom = filtered.verdicts
-            look_up = partial(snapshot.dictionaries, values=values)
-            filtered = replace(self.probed(filtered, decided, look_up), by_bloom=by_bloom)
-        return replace(filtered, unfiltered=level.verdicts)
+        """The row groups, judged again with filters of values where footers were kept for them."""
+        of_groups = spread(decided, level.listed.owners)
 
-    def probed(
-        self,
-        level: LevelEvidence[RowGroups],
-        decided: Decided,
-        read: Callable[[RowGroups, pa.Array], ProbedFilters],
-    ) -> LevelEvidence[RowGroups]:
-        """The row groups, judged again with filters of those that are not decided."""
-        groups, verdicts = level.listed, level.verdicts
-        undecided = np.flatnonzero(verdicts.kept & ~verdicts.every)
-        if not len(undecided):
-            return level
-        probes = read(groups, pa.array(undecided))
-        containers = groups.containers.with_filters(probes.filters)
-        unchecked = (*groups.unchecked, *probes.unchecked)
-        listed = replace(groups, containers=containers, unchecked=unchecked)
-        if not any(count.present for count in probes.counts):
-            return replace(level, listed=listed)
-        again = self.judge(containers, spread(decided, groups.owners))
-        return replace(level, listed=listed, verdicts=again)
+        def again(containers: Containers) -> Judgement:
+            return self.judge(containers, of_groups)
+
+        return judged_by_filters(self.snapshot, self.predicate, level, self.options.depth, again)
 
     def with_levels_below(self, evidence: Evidence) -> Evidence:
         """The levels below row groups refine the plan; they change no verdict above them."""

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from whyscan.tables.snapshot import (
         ContainersBelow,
         Files,
+        FilterCount,
         ProbedFilters,
         Recording,
         RowGroups,
@@ -196,6 +197,14 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
         from whyscan.tables.parquet.dictionaries import dictionaries
 
         return dictionaries(self.store, groups, at, values)
+
+    def dictionary_counts(
+        self, groups: RowGroups, at: pa.Array, values: Mapping[Column, pa.Array]
+    ) -> tuple[FilterCount, ...]:
+        """How many dictionaries the row groups at `at` have, and their bytes; reads none."""
+        from whyscan.tables.parquet.dictionaries import dictionary_counts
+
+        return dictionary_counts(groups, at, values)
 
     def reading(self, files: Files, at: pa.Array, zone: Zone) -> FileReading:  # noqa: ARG002 - the log's order
         """How the rows of the files at the positions `at` are read."""

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from whyscan.tables.iceberg.history import ChosenSnapshot
     from whyscan.tables.iceberg.metadata import SnapshotRecord, Spec, TableMetadata
     from whyscan.tables.iceberg.schemas import IcebergColumn
-    from whyscan.tables.snapshot import ContainersBelow, ProbedFilters, Recording
+    from whyscan.tables.snapshot import ContainersBelow, FilterCount, ProbedFilters, Recording
     from whyscan.tables.snapshot import Spec as PartitionSpec
     from whyscan.tables.storage.store import Store
     from whyscan.tree.nodes import Column, Path
@@ -312,6 +312,14 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
         from whyscan.tables.parquet.dictionaries import dictionaries
 
         return dictionaries(self.store, groups, at, values)
+
+    def dictionary_counts(
+        self, groups: RowGroups, at: pa.Array, values: Mapping[Column, pa.Array]
+    ) -> tuple[FilterCount, ...]:
+        """How many dictionaries the row groups at `at` have, and their bytes; reads none."""
+        from whyscan.tables.parquet.dictionaries import dictionary_counts
+
+        return dictionary_counts(groups, at, values)
 
     @lazy
     def _file_columns(self) -> IcebergFileColumns:

@@ -16,11 +16,12 @@ from whyscan.pruning.value_filters import ValueFilter
 from whyscan.tables import budget
 from whyscan.tables.counts import is_number
 from whyscan.tables.parquet.chunk_patterns import BLOOM_FILTER, BLOOM_FILTER_SIZE
+from whyscan.tables.parquet.filter_tally import FilterTally
 from whyscan.tables.parquet.footers import ENDING, all_bytes
 from whyscan.tables.parquet.thrift import MalformedThrift, ThriftReader
 from whyscan.tables.parquet.value_bytes import FormsInFiles
 from whyscan.tables.parquet.xxhash import xxh64
-from whyscan.tables.snapshot import FilterCount, ProbedFilters, Unreached
+from whyscan.tables.snapshot import FilterKind, ProbedFilters, Unreached
 from whyscan.tables.storage.store import ByteRange
 
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ def bloom_filters(
     possible = [np.ones((groups.count, len(probed)), np.bool_) for probed in values.values()]
     forms = FormsInFiles(values)
     places = [p for position in at.to_pylist() for p in _places(groups, footers, position, forms)]
-    counts = [[len(at), 0, 0, 0.0] for _ in values]
+    tallies = [FilterTally() for _ in values]
     read: Counter[str] = Counter()
     damaged: set[str] = set()
     ranges = [ByteRange(p.footer.footer.key, p.offset, p.size) for p in places]
@@ -171,11 +172,9 @@ def bloom_filters(
             damaged.add(key)
             continue
         bloom = BloomFilter.of(bits)
-        possible[place.column][place.group] = place.probed.possible(bloom)
-        counted = counts[place.column]
-        counted[1] += 1
-        counted[2] += len(bits)
-        counted[3] += bloom.false_positive_rate
+        flags = place.probed.possible(bloom)
+        possible[place.column][place.group] = flags
+        tallies[place.column].add(key, len(bits), flags, bloom.false_positive_rate)
     files = len({p.footer.footer.key for p in places})
     return ProbedFilters(
         {
@@ -183,8 +182,8 @@ def bloom_filters(
             for (column, probed), flags in zip(values.items(), possible, strict=True)
         },
         tuple(
-            FilterCount(column.path, int(of), int(present), int(size), rates)
-            for column, (of, present, size, rates) in zip(values, counts, strict=True)
+            tally.counted(FilterKind.BLOOM, column.path, groups, at)
+            for column, tally in zip(values, tallies, strict=True)
         ),
         (Unreached(DAMAGED, len(damaged), files),) if damaged else (),
     )

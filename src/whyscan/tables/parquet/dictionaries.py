@@ -21,11 +21,12 @@ from whyscan.tables.parquet.chunk_patterns import (
     DICTIONARY_PAGE,
     WHOLLY_DICTIONARY,
 )
+from whyscan.tables.parquet.filter_tally import FilterTally
 from whyscan.tables.parquet.footers import ENDING
 from whyscan.tables.parquet.schemas import Physical
 from whyscan.tables.parquet.thrift import MalformedThrift, ThriftReader
 from whyscan.tables.parquet.value_bytes import FormsInFiles
-from whyscan.tables.snapshot import FilterCount, ProbedFilters, Unreached
+from whyscan.tables.snapshot import FilterKind, ProbedFilters, Unreached
 from whyscan.tables.storage.store import ByteRange
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from whyscan.tables.parquet.schemas import ParquetColumn
     from whyscan.tables.parquet.statistics import FileFooter
     from whyscan.tables.parquet.value_bytes import Forms
-    from whyscan.tables.snapshot import RowGroups
+    from whyscan.tables.snapshot import FilterCount, RowGroups
     from whyscan.tables.storage.store import Store
     from whyscan.tree.nodes import Column
 
@@ -76,7 +77,8 @@ def dictionaries(
 
     One dictionary is in memory at a time. The footers of the row groups must have been kept.
     """
-    places, counts = _places_and_counts(groups, at, values)
+    places = _all_places(groups, at, values)
+    tallies = [FilterTally() for _ in values]
     for place in places:
         budget.check_object_size(place.end - place.begin, place.footer.footer.path)
     possible = [np.ones((groups.count, len(probed)), np.bool_) for probed in values.values()]
@@ -91,16 +93,20 @@ def dictionaries(
         except MalformedThrift:
             damaged.add(place.footer.footer.key)
             continue
-        possible[place.column][place.group] = [
-            not forms or not present.isdisjoint(forms) for forms in place.forms
-        ]
+        flags = [not forms or not present.isdisjoint(forms) for forms in place.forms]
+        possible[place.column][place.group] = flags
+        tally = tallies[place.column]
+        tally.add(place.footer.footer.key, place.end - place.begin, np.array(flags, np.bool_))
     files = len({place.footer.footer.key for place in places})
     return ProbedFilters(
         {
             column.path: ValueFilter(probed, flags)
             for (column, probed), flags in zip(values.items(), possible, strict=True)
         },
-        counts,
+        tuple(
+            tally.counted(FilterKind.DICTIONARY, column.path, groups, at)
+            for column, tally in zip(values, tallies, strict=True)
+        ),
         (Unreached(DAMAGED, len(damaged), files),) if damaged else (),
     )
 
@@ -109,22 +115,25 @@ def dictionary_counts(
     groups: RowGroups, at: pa.Array, values: Mapping[Column, pa.Array]
 ) -> tuple[FilterCount, ...]:
     """How many dictionaries would be read, and how many bytes they have; reads none."""
-    return _places_and_counts(groups, at, values)[1]
+    tallies = [FilterTally() for _ in values]
+    for place in _all_places(groups, at, values):
+        size = place.end - place.begin
+        tallies[place.column].add(place.footer.footer.key, size, np.ones(1, np.bool_))
+    return tuple(
+        tally.counted(FilterKind.DICTIONARY, column.path, groups, at, read=False)
+        for column, tally in zip(values, tallies, strict=True)
+    )
 
 
-def _places_and_counts(
+def _all_places(
     groups: RowGroups, at: pa.Array, values: Mapping[Column, pa.Array]
-) -> tuple[list[_DictionaryPlace], tuple[FilterCount, ...]]:
+) -> list[_DictionaryPlace]:
+    """The dictionaries of the row groups at `at` whose footers were kept."""
     footers = groups.footers
     if footers is None:
-        return [], ()
+        return []
     forms = FormsInFiles(values)
-    places = [p for position in at.to_pylist() for p in _places(groups, footers, position, forms)]
-    counts = []
-    for number, column in enumerate(values):
-        sizes = [place.end - place.begin for place in places if place.column == number]
-        counts.append(FilterCount(column.path, len(at), len(sizes), sum(sizes), 0.0))
-    return places, tuple(counts)
+    return [p for position in at.to_pylist() for p in _places(groups, footers, position, forms)]
 
 
 def _places(

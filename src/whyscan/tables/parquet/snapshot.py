@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from whyscan.tables.parquet.footers import Footer
     from whyscan.tables.parquet.partitions import Partitions
     from whyscan.tables.parquet.schemas import FileSchema
-    from whyscan.tables.snapshot import ContainersBelow, ProbedFilters, Spec, SpecLine
+    from whyscan.tables.snapshot import ContainersBelow, FilterCount, ProbedFilters, Spec, SpecLine
     from whyscan.tables.storage.store import Store
     from whyscan.tree.nodes import Column, Path
     from whyscan.tree.types import Schema, Type
@@ -166,6 +166,14 @@ class ParquetSnapshot(Struct, eq=False):
         from whyscan.tables.parquet.dictionaries import dictionaries
 
         return dictionaries(self.store, groups, at, values)
+
+    def dictionary_counts(
+        self, groups: RowGroups, at: pa.Array, values: Mapping[Column, pa.Array]
+    ) -> tuple[FilterCount, ...]:
+        """How many dictionaries the row groups at `at` have, and their bytes; reads none."""
+        from whyscan.tables.parquet.dictionaries import dictionary_counts
+
+        return dictionary_counts(groups, at, values)
 
     def reading(self, files: Files, at: pa.Array, zone: Zone) -> FileReading:
         """How to read the rows of the files at `at`, with the columns of all these files."""
