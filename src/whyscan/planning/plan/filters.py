@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Read = Callable[[RowGroups, pa.Array], ProbedFilters]
 
 
-def judged_by_filters(
+def narrowed_by_filters(
     snapshot: Snapshot,
     predicate: Predicate,
     level: LevelEvidence[RowGroups],

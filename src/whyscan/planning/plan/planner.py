@@ -21,7 +21,7 @@ from whyscan.planning.plan.evidence import (
     Evidence,
     LevelEvidence,
 )
-from whyscan.planning.plan.filters import judged_by_filters
+from whyscan.planning.plan.filters import narrowed_by_filters
 from whyscan.planning.plan.judgement import (
     UNDECIDED,
     Decided,
@@ -259,7 +259,7 @@ class _Planner(Struct, frozen=True):
         def again(containers: Containers) -> Judgement:
             return self.judge(containers, of_groups)
 
-        return judged_by_filters(self.snapshot, self.predicate, level, self.options.depth, again)
+        return narrowed_by_filters(self.snapshot, self.predicate, level, self.options.depth, again)
 
     def with_levels_below(self, evidence: Evidence) -> Evidence:
         """The levels below row groups refine the plan; they change no verdict above them."""
