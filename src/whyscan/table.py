@@ -257,13 +257,14 @@ class Table:
         """Return what metadata can do with each part of a predicate, as a tree.
 
         Each node has `sql`, `pushdown` (exact, inexact or unsupported), `reason` and `children`.
-        The parameters are those of `plan`.
+        All manifests are read, because a node says what its part can do without the others. The
+        parameters are those of `plan`.
         """
         from whyscan.reports.masked_records import masked
         from whyscan.reports.pushdown_tree import pushdown_tree
 
         with limited():
-            plan = plan_table(self, where, None, PlanTerms(dialect, timezone, depth))
+            plan = plan_table(self, where, None, PlanTerms(dialect, timezone, depth, full=True))
             return masked(pushdown_tree(plan))
 
     def stats(
