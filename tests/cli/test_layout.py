@@ -90,6 +90,7 @@ def test_a_statement_is_planned_with_the_layout_of_a_table(whyscan):
 def test_a_statement_shows_the_layout_beside_the_scan(whyscan):
     run = whyscan(*STATEMENT, "--layout", "users: sort by country")
 
+    assert run.out.startswith("would read 3 of 6 files")
     assert "  layout     sort by country\n  estimated  2 to 3 files" in run.out
 
 

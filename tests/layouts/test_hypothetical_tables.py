@@ -14,7 +14,7 @@ from pyiceberg.transforms import BucketTransform, DayTransform, TruncateTransfor
 from pyiceberg.types import LongType, NestedField, StringType, TimestampType
 
 import whyscan
-from whyscan.errors import UnknownColumn, UsageError
+from whyscan.errors import TableError, UnknownColumn, UsageError
 
 ROWS = 4_000
 
@@ -199,3 +199,18 @@ def test_layouts_are_compared_with_today(parquet):
 
     assert difference.before.files_level.kept == 8
     assert difference.after.files_level.kept == 1
+
+
+def test_rows_that_are_gone_cannot_be_sampled_and_bounds_are_offered(tmp_path):
+    write_deltalake(tmp_path, pa.table({"a": [1, 2, 3]}))
+    for file in tmp_path.glob("*.parquet"):
+        file.unlink()
+    table = whyscan.open(tmp_path)
+
+    with pytest.raises(TableError) as caught:
+        table.with_layout("sort by a").explain("a = 1")
+
+    assert "is missing, and the plan reads it" in caught.value.message
+    assert "--no-sample plans a layout by the bounds of today's files" in caught.value.hint
+    report = table.with_layout("sort by a", sample=0).explain("a = 1")
+    assert report.hypothetical.evidence == "guaranteed"

@@ -154,8 +154,13 @@ class Sample(Struct, frozen=True, eq=False, dict=True):
             )
             return pa.Table.from_batches(read_portion(portion), results.schema)
 
-        with ThreadPoolExecutor(_READERS) as pool:
-            pieces = list(pool.map(read_task, range(len(self.tasks))))
+        try:
+            with ThreadPoolExecutor(_READERS) as pool:
+                pieces = list(pool.map(read_task, range(len(self.tasks))))
+        except TableError as error:
+            bounds = "--no-sample plans a layout by the bounds of today's files, without their rows"
+            hint = bounds if error.hint is None else f"{error.hint}; {bounds}"
+            raise TableError(error.message, hint=hint) from error
         counts = [piece.num_rows for piece in pieces]
         if self._counts and counts != self._counts:
             raise TableError(

@@ -47,7 +47,9 @@ def headline(report: StatementReport) -> tuple[str, str | None]:
         return "reads nothing", changed(removals[0])
     scans = "" if len(report.scans) == 1 else f" in {counted(len(report.scans), 'scan')}"
     reasons = "; ".join(filter(None, (_mostly(report), _less(report))))
-    return f"reads {share_read(report)}{scans}", reasons or None
+    in_layouts = any(scan.report.hypothetical is not None for scan in report.scans)
+    verb = "would read" if in_layouts else "reads"
+    return f"{verb} {share_read(report)}{scans}", reasons or None
 
 
 def share_read(report: StatementReport) -> str:
