@@ -21,6 +21,7 @@ COMMANDS = (
     "scan",
     "stats",
     "describe",
+    "ls",
     "diff",
     "inventory",
     "audit",

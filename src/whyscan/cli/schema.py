@@ -15,6 +15,7 @@ DOCUMENTS = {
     "diff": "whyscan.reports.diff.difference.Difference",
     "stats": "whyscan.reports.stats.profile.TableStats",
     "describe": "whyscan.reports.description.description.Description",
+    "ls": "whyscan.reports.contents.Contents",
     "inventory": "whyscan.spark.stages.inventory.report.InventoryRun",
     "audit": "whyscan.spark.stages.audit.report.Audit",
     "verify": "whyscan.spark.stages.verify.result.Verification",
@@ -31,8 +32,8 @@ DOCUMENTS = {
 def schema(document: str) -> None:
     """Print the JSON Schema of a document.
 
-    DOCUMENT is report (the default), statement, diff, stats, describe, inventory, audit, verify,
-    advise or doctor.
+    DOCUMENT is report (the default), statement, diff, stats, describe, ls, inventory, audit,
+    verify, advise or doctor.
     """
     from whyscan.reports.schema import schema as schema_of
 

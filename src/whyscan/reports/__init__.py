@@ -3,6 +3,7 @@
 __all__ = [
     "baseline",
     "conjuncts",
+    "contents",
     "coverage",
     "description",
     "diff",

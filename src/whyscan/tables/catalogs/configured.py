@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from whyscan.errors import TableError
+from whyscan.tables.catalogs.names import TableName
 from whyscan.tables.catalogs.refusals import not_installed, refusals, refused
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
     from pyiceberg.utils.config import Config
 
-    from whyscan.tables.catalogs.names import TableName
 
 # whyscan must write nothing: PyIceberg would create or migrate the tables of a SQL catalog's
 # database. And PyIceberg must not read the metadata: `NoFileIO` prevents it.
@@ -27,6 +27,7 @@ _OURS = {
     "schema_version": "v0",
     "py-io-impl": "whyscan.tables.catalogs.metastores.NoFileIO",
 }
+Parts = tuple[str, ...]
 _GLUE_RETRIES = "glue.max-retries"
 _FEW_RETRIES = 3
 _LOGGERS = ("pyiceberg", "thrift", "urllib3", "botocore", "sqlalchemy")
@@ -53,6 +54,23 @@ def namespaces(catalog: str) -> list[tuple[str, ...]]:
     with refusals(catalog), quiet():
         properties = _configuration().get_catalog_config(catalog) or {}
         return _load(catalog, dict(properties)).list_namespaces()
+
+
+def listed(catalog: str, namespace: tuple[str, ...]) -> tuple[list[Parts], list[Parts]]:
+    """The namespaces below a namespace, and its tables; a catalog itself has no tables."""
+    from pyiceberg.exceptions import NoSuchNamespaceError
+
+    opened = load(TableName(catalog, namespace))
+    with refusals(catalog), quiet():
+        try:
+            tables = opened.list_tables(namespace) if namespace else []
+            below = [name for name in opened.list_namespaces(namespace) if name != namespace]
+        except NoSuchNamespaceError:
+            where = ".".join(namespace)
+            raise TableError(f"the catalog {catalog!r} has no namespace {where}") from None
+        finally:
+            opened.close()
+    return below, tables
 
 
 def _configuration() -> Config:

@@ -17,7 +17,8 @@ class CatalogEntry:
 
     `vended` are the properties for this table only, the narrowest first; `configured` are those
     for all tables of the catalog. `metadata` is the metadata itself if it is in no file. `again`
-    gets a new entry from the catalog. Properties may be secrets, and are never shown.
+    gets a new entry from the catalog. Of a Delta table (`is_delta`), `location` is its folder.
+    Properties may be secrets, and are never shown.
     """
 
     location: str | None
@@ -25,6 +26,7 @@ class CatalogEntry:
     vended: tuple[Properties, ...] = field(default=(), repr=False)
     metadata: Properties | None = field(default=None, repr=False)
     again: Callable[[], CatalogEntry] | None = field(default=None, repr=False)
+    is_delta: bool = False
 
     @property
     def layers(self) -> tuple[Properties, ...]:

@@ -13,6 +13,7 @@ from pyiceberg.exceptions import (
 )
 from pyiceberg.io import FileIO
 
+from whyscan.tables.catalogs import glue
 from whyscan.tables.catalogs.entry import CatalogEntry
 from whyscan.tables.catalogs.refusals import no_iceberg_table, no_table
 
@@ -48,7 +49,15 @@ class NoFileIO(FileIO):
 
 def entry(catalog: Catalog, name: TableName) -> CatalogEntry:
     """The entry of the table in the catalog."""
-    return CatalogEntry(_location(catalog, name), dict(catalog.properties))
+    try:
+        return CatalogEntry(_location(catalog, name), dict(catalog.properties))
+    except (NoSuchIcebergTableError, NoSuchPropertyException):
+        folder = glue.delta_folder(catalog, name)
+        if folder is None:
+            raise no_iceberg_table(name) from None
+        return CatalogEntry(folder, dict(catalog.properties), is_delta=True)
+    finally:
+        catalog.close()
 
 
 def _location(catalog: Catalog, name: TableName) -> str:
@@ -58,8 +67,6 @@ def _location(catalog: Catalog, name: TableName) -> str:
     except MetadataLocation as metadata:
         return metadata.location
     except (NoSuchIcebergTableError, NoSuchPropertyException):
-        raise no_iceberg_table(name) from None
+        raise  # The first one is a NoSuchTableError, too.
     except (NoSuchTableError, NoSuchNamespaceError, NoSuchIdentifierError):
         raise no_table(name) from None
-    finally:
-        catalog.close()

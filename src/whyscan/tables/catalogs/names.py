@@ -16,7 +16,9 @@ from msgspec import Struct
 
 _PART = r"""[^\s./\\:*?\[\]{}"`~]+|"(?:[^"]|"")+"|`(?:[^`]|``)+`"""
 _NAME = re.compile(rf"(?:{_PART})(?:\.(?:{_PART})){{2,}}")
+_PREFIX = re.compile(rf"(?:{_PART})(?:\.(?:{_PART}))*")
 _PARTS = re.compile(_PART)
+_PLAIN = re.compile(r"[\w-]+")
 
 
 class TableName(Struct, frozen=True):
@@ -35,6 +37,20 @@ def table_name(text: str) -> TableName | None:
         return None
     catalog, *parts = (_unquoted(part) for part in _PARTS.findall(text))
     return TableName(catalog, tuple(parts))
+
+
+def name_parts(text: str) -> tuple[str, ...] | None:
+    """Parse a catalog or a namespace of it, None for another text."""
+    if not _PREFIX.fullmatch(text):
+        return None
+    return tuple(_unquoted(part) for part in _PARTS.findall(text))
+
+
+def quoted_name(parts: tuple[str, ...]) -> str:
+    """Write a name so that it is read as the same parts."""
+    return ".".join(
+        part if _PLAIN.fullmatch(part) else "`" + part.replace("`", "``") + "`" for part in parts
+    )
 
 
 def _unquoted(part: str) -> str:

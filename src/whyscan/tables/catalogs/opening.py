@@ -20,14 +20,24 @@ if TYPE_CHECKING:
 
     from whyscan.tables.catalogs.entry import CatalogEntry
     from whyscan.tables.catalogs.names import TableName
+    from whyscan.tables.delta.snapshot import DeltaSnapshot
     from whyscan.tables.iceberg.snapshot import IcebergSnapshot
     from whyscan.tables.time_travel import Travel
 
 
-def open_named(name: TableName, options: Mapping[str, Any], travel: Travel) -> IcebergSnapshot:
+def open_named(
+    name: TableName, options: Mapping[str, Any], travel: Travel
+) -> IcebergSnapshot | DeltaSnapshot:
     """Open the table with this name, at its current or an earlier version."""
-    travel.require_only("snapshot", "as_of", "ref", format_name="Iceberg")
     entry = look_up(name)
+    if entry.is_delta and entry.location is not None:
+        from whyscan.tables.delta.snapshot import open_delta
+
+        travel.require_only("version", "as_of", format_name="Delta")
+        location = entry.location
+        store = recorded_folder(location, storage_options(entry, location, name, options))
+        return open_delta(store, travel.version, travel.as_of)
+    travel.require_only("snapshot", "as_of", "ref", format_name="Iceberg")
     if entry.location is None:
         snapshot = _without_file(entry, name, options, travel)
         metadata = "its metadata, of which there is no file"
