@@ -11,6 +11,7 @@ from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -28,8 +29,6 @@ from whyscan.tree.nodes import columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import numpy.typing as npt
 
     from whyscan.planning.plan.evidence import Evidence, LevelEvidence
     from whyscan.planning.plan.judgement import Decided, Flags
@@ -121,6 +120,18 @@ def prediction(plan: ScanPlan, profile: EngineProfile) -> Prediction:
     return predictions(plan, [profile])[0]
 
 
+class _ClosedFiles(Struct, frozen=True):
+    """The files that an engine reads of manifests that the plan left closed.
+
+    `opened` is the key of these manifests, `positions` are those of the files in them; None if they
+    were not listed.
+    """
+
+    count: LevelPrediction
+    opened: bytes = b""
+    positions: npt.NDArray[np.int64] | None = None
+
+
 class EngineReader:
     """Judges the weakened predicates of engines on the containers of one plan."""
 
@@ -153,7 +164,7 @@ class EngineReader:
             used[name] = weakened(self.plan.predicate, rules, self.roles)
             if not profile.prunes_at(self.format, name):
                 used[name] = replace(used[name], conjuncts=())
-        closed: LevelPrediction | None = None
+        closed = _ClosedFiles(LevelPrediction(FILES, 0))
         if (manifest_level := self.evidence.manifest_level) is not None:
             uses.update(dict.fromkeys(used[MANIFESTS].uses))
             manifests = self.kept(MANIFESTS, manifest_level.listed.containers, used[MANIFESTS])
@@ -164,31 +175,33 @@ class EngineReader:
         kept = self.files(used)
         files = LevelPrediction(FILES, int(kept.sum()))
         bytes_kept = total_of(self.evidence.bytes, kept)
-        if closed is not None and (closed.kept or closed.at_least):
-            files, bytes_kept = files + closed, None
+        if closed.count.kept or closed.count.at_least:
+            files, bytes_kept = files + closed.count, None
         levels.append(files)
         kept_above = kept
         for level in self.evidence.levels_from_files[1:]:
             uses.update(dict.fromkeys(used[level.name].uses))
             prediction, kept_above = self.below(level, kept_above, used[level.name])
-            at_least = prediction.at_least or files.at_least or bool(closed and closed.kept)
-            levels.append(replace(prediction, at_least=at_least))
+            if closed.count.kept:
+                prediction += self.below_closed(level.name, closed, used[level.name])
+            levels.append(replace(prediction, at_least=prediction.at_least or files.at_least))
         if any(use.rule.effect is RuleEffect.AT_LEAST for use in uses):
             levels = [replace(level, at_least=True) for level in levels]
         return Prediction(tuple(levels), tuple(uses), bytes_kept, kept)
 
     def in_closed(
         self, level: LevelEvidence[Manifests], manifests: Flags, used: Weakened
-    ) -> LevelPrediction:
+    ) -> _ClosedFiles:
         """The files that the engine reads of manifests that the plan left closed."""
         more = np.flatnonzero(manifests & ~level.opened)
         if not len(more):
-            return LevelPrediction(FILES, 0)
+            return _ClosedFiles(LevelPrediction(FILES, 0))
         if not used.conjuncts:
-            listed = level.listed.files.take(pa.array(more))
-            return LevelPrediction(FILES, sum(listed.to_pylist()))
+            count = sum(level.listed.files.take(pa.array(more)).to_pylist())
+            if not self.may_open(count) or len(self.evidence.levels_from_files) == 1:
+                return _ClosedFiles(LevelPrediction(FILES, count))
         if not self.open_more:
-            return LevelPrediction(FILES, 0, at_least=True)
+            return _ClosedFiles(LevelPrediction(FILES, 0, at_least=True))
         opened = more.tobytes()
         if opened not in self.more_files:
             columns = self.plan.predicate.columns()
@@ -196,7 +209,24 @@ class EngineReader:
                 columns, self.plan.zone, pa.array(more)
             )
         kept = self.kept(f"files {opened!r}", self.more_files[opened].containers, used, UNDECIDED)
-        return LevelPrediction(FILES, int(kept.sum()))
+        return _ClosedFiles(LevelPrediction(FILES, int(kept.sum())), opened, np.flatnonzero(kept))
+
+    def below_closed(self, name: str, closed: _ClosedFiles, used: Weakened) -> LevelPrediction:
+        """The row groups that the engine reads of files in manifests that the plan left closed."""
+        positions = closed.positions
+        if name != ROW_GROUPS or positions is None or not self.may_open(len(positions)):
+            return LevelPrediction(name, 0, at_least=True)
+        key = closed.opened + positions.tobytes()
+        if key not in self.more_groups:
+            self.more_groups[key] = self.plan.snapshot.row_groups(
+                self.more_files[closed.opened],
+                pa.array(positions),
+                self.plan.predicate.columns(),
+                None,
+            )
+        groups = self.more_groups[key]
+        flags = self.kept(f"closed {key!r}", groups.containers, used, owners=groups.owners)
+        return LevelPrediction(name, int(flags.sum()), bool(groups.unchecked))
 
     def files(self, used: dict[str, Weakened]) -> Flags:
         """One flag per file of the plan's evidence: the engine reads some of its rows."""

@@ -37,13 +37,13 @@ class SparkReader:
         if scan is None:
             return EngineAnswer(rows)
         if self._kind == "iceberg":
-            return EngineAnswer(rows, files=scan.get("resultDataFiles"))
-        if self._kind == "delta":
-            return EngineAnswer(
-                rows, files=scan.get("numFiles"), rows_read=scan.get("numOutputRows")
-            )
-        # Spark's number of files is before footers: tasks read the footers later.
-        return EngineAnswer(rows, rows_read=scan.get("numOutputRows"))
+            files = scan.get("resultDataFiles")
+        elif self._kind == "delta":
+            files = scan.get("numFiles")
+        else:
+            # Spark's number of files is before footers: tasks read the footers later.
+            files = None
+        return EngineAnswer(rows, files=files, rows_read=scan.get("numOutputRows"))
 
 
 def open_reader(target: Target) -> SparkReader:
