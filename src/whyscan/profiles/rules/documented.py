@@ -24,9 +24,9 @@ DOCUMENTED_RULES = (
     DocumentedRule(
         id="ATHENA_PROJECTION",
         engine="Athena",
-        effect_text="with partition projection, partitions of the catalog are ignored: their values "
-        "are computed from the properties of the table, and a column of the type `injected` needs "
-        "an equality",
+        effect_text="with partition projection, partitions of the catalog are ignored: values are "
+        "computed from the properties of the table, and a column of the type `injected` needs an "
+        "equality",
         source="https://docs.aws.amazon.com/athena/latest/ug/partition-projection.html",
     ),
     DocumentedRule(
@@ -64,8 +64,8 @@ DOCUMENTED_RULES = (
     DocumentedRule(
         id="CLICKHOUSE_ICEBERG_PARTITIONS",
         engine="ClickHouse",
-        effect_text="partitions of Iceberg tables are pruned by identity, year, month, day and hour, "
-        "and not by bucket and truncate, if `use_iceberg_partition_pruning` is on",
+        effect_text="partitions of Iceberg tables are pruned by identity, year, month, day and "
+        "hour, not by bucket and truncate, if `use_iceberg_partition_pruning` is on",
         source="https://clickhouse.com/docs/engines/table-engines/integrations/iceberg",
     ),
     DocumentedRule(
@@ -76,10 +76,10 @@ DOCUMENTED_RULES = (
         source="https://clickhouse.com/docs/interfaces/formats/Parquet",
     ),
     DocumentedRule(
-        id="STARROCKS_ICEBERG",
+        id="STARROCKS_RUNTIME_FILTER",
         engine="StarRocks",
-        effect_text="files of Iceberg tables are planned by Iceberg's own library, with its limit of "
-        "200 values in a list",
-        source="https://github.com/apache/iceberg/issues/1588",
+        effect_text="what a join gives at run time is checked on rows of opened files, and not on "
+        "the bounds in manifests",
+        source="https://github.com/StarRocks/starrocks/issues/71005",
     ),
 )
