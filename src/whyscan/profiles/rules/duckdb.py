@@ -106,17 +106,6 @@ RULES = (
         test=MATRIX,
     ),
     Rule(
-        id="DUCKDB_DELTA_TRUNCATED",
-        concerns=frozenset({Feature.FUNCTION}),
-        functions=frozenset({"date_trunc"}),
-        formats=_DELTA,
-        effect=RuleEffect.NOT_USED,
-        effect_text="delta_scan skips nothing by date_trunc",
-        source=_PEERS,
-        evidence=RuleEvidence.MEASURED,
-        test=MATRIX,
-    ),
-    Rule(
         id="DUCKDB_LAKE_COMPUTED_NUMBER",
         any_of=frozenset(
             {Feature.DECIMAL, Feature.FLOAT, Feature.DATE, Feature.INSTANT, Feature.WALL_CLOCK}
