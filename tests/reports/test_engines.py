@@ -84,7 +84,7 @@ def test_a_list_with_a_gap_is_divided():
 def test_without_a_name_one_line_says_that_common_engines_differ():
     report = explain(delta_users(), COMPUTED, depth="files")
 
-    assert "engines: spark-delta reads 6, trino 6, duckdb 6" in in_one_line(report)
+    assert "engines: spark-delta reads 6, trino 6, duckdb 3" in in_one_line(report)
     assert {engine.fix for engine in report.engines} == {None}
 
 
