@@ -35,6 +35,7 @@ def test_all_are_all():
 @pytest.mark.parametrize(
     ("name", "message", "hint"),
     [
+        ("Snowflake", "Snowflake was never run, so it has no profile", "docs/engines.md lists"),
         ("presto", "unknown engine 'presto'", "one of spark-delta, spark-iceberg"),
         ("trino@9", "unknown version '9' of trino", "one of 484, 483, 476"),
         ("pyiceberg@new", "unknown version 'new' of pyiceberg", "one of 0.12.0"),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from whyscan.errors import UsageError
 from whyscan.profiles.rule import EngineProfile, EngineRules, Version
 from whyscan.profiles.rules.datafusion import DATAFUSION, DELTA_RS
+from whyscan.profiles.rules.documented import DOCUMENTED_RULES
 from whyscan.profiles.rules.duckdb import DUCKDB
 from whyscan.profiles.rules.iceberg_library import PYICEBERG
 from whyscan.profiles.rules.polars import POLARS
@@ -70,6 +71,12 @@ def _named(text: str) -> EngineProfile:
     name, at, written = text.strip().partition("@")
     engine = next((engine for engine in ENGINES if engine.name == name.lower()), None)
     if engine is None:
+        by_documentation = {rule.engine.lower(): rule.engine for rule in DOCUMENTED_RULES}
+        if name.lower() in by_documentation:
+            raise UsageError(
+                f"{by_documentation[name.lower()]} was never run, so it has no profile",
+                hint="docs/engines.md lists what its documentation says",
+            )
         names = ", ".join(engine.name for engine in ENGINES)
         raise UsageError(f"unknown engine {name!r}", hint=f"one of {names}, {EVERY}")
     if not at:
