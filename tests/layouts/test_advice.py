@@ -121,6 +121,26 @@ def test_without_a_table_that_can_be_read_the_error_has_the_first_reason(tmp_pat
     assert caught.value.message.startswith("nothing to advise on: table events could not be read: ")
 
 
+def test_partitions_that_no_query_filters_by_and_small_ones_are_named(events, tmp_path):
+    write_deltalake(tmp_path, events, partition_by=["country", "day"])
+    queries = {"SELECT * FROM events WHERE user_id = 77 AND country = 'DE'": 3}
+
+    advice = whyscan.advise(workload(queries), {"events": tmp_path})
+
+    partitions = 3 * 61
+    assert advice.tables[0].structure == (
+        "no query filters by the partition column day",
+        f"{partitions} of {partitions} partitions have less than 32 MB: files stay small",
+    )
+    assert "no query filters by the partition column day" in advice.to_text()
+
+
+def test_a_table_without_partitions_has_no_structure_to_judge(lake):
+    (table,) = whyscan.advise(workload(QUERIES), {"events": lake}).tables
+
+    assert table.structure == ()
+
+
 def test_a_sample_of_nothing_is_refused(lake):
     with pytest.raises(UsageError):
         whyscan.advise(workload(QUERIES), {"events": lake}, sample=0)

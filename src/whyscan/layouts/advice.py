@@ -12,6 +12,7 @@ from whyscan.fields import Count, Name, Record, Sentence, Sql, TableFormat, Word
 from whyscan.layouts.engine_statements import spark_statements, trino_statements
 from whyscan.layouts.partial import cheap_half
 from whyscan.layouts.search import best_layouts
+from whyscan.layouts.structure import judged_structure
 from whyscan.reports.hypothetical import LayoutEvidence
 from whyscan.reports.prices import Prices
 from whyscan.reports.rendering import WrittenReport
@@ -147,6 +148,9 @@ class TableAdvice(Record, frozen=True):
     format: TableFormat
     today: TotalsToday
     leave_alone: bool
+    structure: Annotated[
+        tuple[Sentence, ...], Meta(description="What the table has that no query gains by.")
+    ]
     advice: Annotated[tuple[LayoutAdvice, ...], Meta(description="The best layout first.")]
 
 
@@ -215,6 +219,7 @@ def advice_on(
             min(replay.floor_bytes(), *(one.bytes for one in best), today_bytes),
         ),
         leave_alone=not best,
+        structure=tuple(judged_structure(replay)),
         advice=tuple(_advice(name, replay, one) for one in best),
     )
 

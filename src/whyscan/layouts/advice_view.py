@@ -68,6 +68,7 @@ def _table(table: TableAdvice) -> Section:
             )
         ),
     )
+    blocks = (*blocks, NotesBlock(table.structure))
     if table.leave_alone:
         note = NotesBlock(("leave it alone: no layout reads a tenth less",))
         return Section(f"table {table.table}", (*blocks, note))
