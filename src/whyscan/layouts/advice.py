@@ -12,7 +12,7 @@ from whyscan.fields import Count, Name, Record, Sentence, Sql, TableFormat, Word
 from whyscan.layouts.engine_statements import spark_statements, trino_statements
 from whyscan.layouts.partial import cheap_half
 from whyscan.layouts.search import best_layouts
-from whyscan.layouts.structure import judged_structure
+from whyscan.layouts.structure import unused_structure
 from whyscan.reports.hypothetical import LayoutEvidence
 from whyscan.reports.prices import Prices
 from whyscan.reports.rendering import WrittenReport
@@ -219,7 +219,7 @@ def advice_on(
             min(replay.floor_bytes(), *(one.bytes for one in best), today_bytes),
         ),
         leave_alone=not best,
-        structure=tuple(judged_structure(replay)),
+        structure=tuple(unused_structure(replay)),
         advice=tuple(_advice(name, replay, one) for one in best),
     )
 

@@ -17,7 +17,7 @@ SMALL_PARTITION = 32_000_000
 """The files of a partition with fewer bytes stay small, however they are written."""
 
 
-def judged_structure(replay: TableReplay) -> Iterator[str]:
+def unused_structure(replay: TableReplay) -> Iterator[str]:
     """Yield one sentence for each thing that the table has and that no query gains by."""
     filtered = {c.path for scan in replay.scans for c in scan.predicate.columns()}
     for path in replay.snapshot.partition_sources:
