@@ -130,6 +130,27 @@ def test_f_a_year_beyond_9999_has_a_plus(lake, bounds, kind, text, hit, miss):
         assert lake.kept(miss.replace("x", column)) == []
 
 
+@pytest.mark.parametrize(
+    ("kind", "inside", "outside"),
+    [
+        ("integer", "2147483647", "2147483648"),
+        ("byte", "-128", "-129"),
+        ("decimal(5,2)", "999.99", "12345.67"),
+        ("decimal(5,0)", "99999", "100000"),
+    ],
+)
+def test_h_a_partition_value_beyond_its_type_may_be_anything(lake, kind, inside, outside):
+    lake.create({"x": "long", "p": kind}, ("p",))
+    lake.commit(
+        lake.add("inside", partition={"p": inside}), lake.add("outside", partition={"p": outside})
+    )
+
+    assert lake.kept("p = 1") == ["outside"]
+    assert lake.kept("p IS NULL") == ["outside"]
+    assert lake.every(f"p = {inside}") == ["inside"]
+    assert lake.every("p <> 1") == ["inside"]
+
+
 FAR_YEARS = ("+12345-07-15", "-0044-03-15", "0000-03-15", "2024-01-01")
 
 

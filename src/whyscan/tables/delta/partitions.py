@@ -88,10 +88,13 @@ class PartitionColumn(Struct, frozen=True):
 
     def _value(self, text: str) -> str:
         match self.column.type:
-            case IntegerType():
-                return values.where(text, _INTEGER, values.from_text(self.column.type, text))
-            case DecimalType():
-                return values.where(text, _NUMBER, values.from_text(self.column.type, text))
+            case IntegerType() as kind:
+                value = values.where(text, _INTEGER, values.from_text(kind, text))
+                return _between(value, kind.least, kind.greatest)
+            case DecimalType() as kind:
+                value = values.where(text, _NUMBER, values.from_text(kind, text))
+                most = "9" * (kind.precision - kind.scale) + "." + "9" * kind.scale
+                return _between(value, f"-{most}", most)
             case TimestampType():
                 return values.from_text(self.column.type, _without_blank(text))
             case BinaryType():
@@ -139,6 +142,11 @@ class PartitionColumn(Struct, frozen=True):
             pc.subtract(steps, slack).cast(value.type),
             pc.add(steps, slack).cast(value.type),
         )
+
+
+def _between(value: str, least: object, most: object) -> str:
+    """SQL of a value within its type, else NULL: engines refuse other values or read NULL."""
+    return f"CASE WHEN {value} BETWEEN {least} AND {most} THEN {value} END"
 
 
 def _without_blank(text: str) -> str:
