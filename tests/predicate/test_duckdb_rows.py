@@ -112,3 +112,43 @@ def test_hours_are_hours_where_the_clock_is_put_forward(tmp_path):
         for dialect in ("duckdb", "spark")
     }
     assert kept == {"duckdb": 1, "spark": 0}
+
+
+TWICE = [1_730_610_000 + 600 * step for step in range(14)]
+"""Seconds from 05:00 to 07:10 of 2024-11-03: in New York the clock shows 01:00 to 02:00 twice."""
+SHOWN_TWICE = (
+    "ts < '2024-11-03 01:30:00'",
+    "ts <= TIMESTAMP '2024-11-03 01:10:00'",
+    "ts = '2024-11-03 01:30:00'",
+    "ts >= '2024-11-03 01:30:00'",
+    "ts BETWEEN '2024-11-03 01:10:00' AND '2024-11-03 01:30:00'",
+    "ts <> '2024-11-03 01:30:00'",
+    "ts < '2024-11-03 02:30:00'",
+    "CAST(n AS TIMESTAMPTZ) >= TIMESTAMPTZ '2024-11-03 06:00:00+00'",
+    "CAST(n AS TIMESTAMPTZ) < ts",
+    "date_trunc('hour', ts) = TIMESTAMPTZ '2024-11-03 06:00:00+00'",
+    "date_trunc('hour', ts) > TIMESTAMPTZ '2024-11-03 05:00:00+00'",
+    "ts - INTERVAL 1 DAY + INTERVAL 1 DAY > TIMESTAMPTZ '2024-11-03 06:00:00+00'",
+)
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres"])
+@pytest.mark.parametrize("predicate", SHOWN_TWICE)
+def test_no_row_is_lost_where_a_clock_shows_a_time_twice(tmp_path, predicate, dialect):
+    instants = pa.array([second * 1_000_000 for second in TWICE], pa.timestamp("us", "UTC"))
+    hours = pa.array([(second - 14_400) * 1_000_000 for second in TWICE], pa.timestamp("us"))
+    rows = pa.table({"ts": instants, "n": hours})
+    for at in range(len(TWICE)):
+        pq.write_table(rows.slice(at, 1), tmp_path / f"{at:02}.parquet")
+    with duckdb.connect() as connection:
+        connection.execute("SET TimeZone = 'America/New_York'")
+        connection.register("rows", rows)
+        answers = [row[0] for row in connection.execute(f"SELECT {predicate} FROM rows").fetchall()]
+
+    report = whyscan.open(str(tmp_path)).explain(
+        predicate, dialect=dialect, timezone="America/New_York", verbose=True
+    )
+
+    files = sorted(report.to_dict()["files"], key=lambda file: file["path"])
+    for is_true, file in zip(answers, files, strict=True):
+        assert file["verdict"] != ("none" if is_true else "all"), (file["path"], answers)

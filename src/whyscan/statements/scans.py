@@ -90,14 +90,15 @@ def bind_statement(
 def _read(sql: str, catalogue: Catalogue, session: Session, options: Options) -> BoundStatement:
     model = incremental_run(sql, session.dialect.lower()) if is_model(sql) else Model(sql)
     parsed = parse_statement(model.sql, session.dialect)
-    clock = Clock(zones.zone(session.timezone), session.now)
+    dialect = dialect_of(session.dialect)
+    clock = Clock(zones.zone(session.timezone), session.now, first_of_two=dialect.is_spark)
     text = parsed.syntax.text
     if isinstance(parsed.tree, exp.Merge):
         change = merge(parsed.tree, text)
     else:
         change = change_of(parsed.tree, session.dialect.lower(), text)
     change = _with_model(change, model)
-    scope = Scope(parsed.syntax, dialect_of(session.dialect), SchemaColumns(Schema(())), clock)
+    scope = Scope(parsed.syntax, dialect, SchemaColumns(Schema(())), clock)
     keys: dict[str, int] = {}
 
     def blocks(query: exp.Query) -> Query:

@@ -16,11 +16,13 @@ class Clock(Struct):
     """A clock that always shows the same time, in the time zone of the session.
 
     `microseconds` counts from 1970-01-01 in UTC. `was_read` becomes true when a predicate reads
-    the clock.
+    the clock. Where clocks are set back, a local time is shown twice. It is the first of the two
+    instants, as in java.time, if `first_of_two`; else it depends on the engine.
     """
 
     zone: Zone
     microseconds: int
+    first_of_two: bool = True
     was_read: bool = False
 
     def instant(self) -> int:

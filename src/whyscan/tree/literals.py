@@ -65,6 +65,10 @@ class Inconvertible(ValueError):
     """The value cannot be converted to the type."""
 
 
+class ShownTwice(Inconvertible):
+    """A local time with two instants, of which engines take different ones."""
+
+
 def number_literal(text: str) -> Literal:
     """A written number: `5` int, `3000000000` bigint, `10.50` decimal(4,2), `1e3` double."""
     if "e" in text.lower():
@@ -342,7 +346,7 @@ def _parse_timestamp(text: str, target: TimestampType, clock: Clock) -> int:
     if not target.instant:
         return wall
     zone = clock.zone if parsed.zone is None else parsed.zone
-    return _shift_by_zone(wall, per_second, zones.to_instant, zone)
+    return _instant(wall, per_second, zone, clock)
 
 
 def _special_moment(text: str, target: TimestampType, clock: Clock) -> int | None:
@@ -363,7 +367,14 @@ def _from_wall(wall: int, target: TimestampType, clock: Clock) -> int:
     """The value of type `target` for a wall time in its units."""
     if not target.instant:
         return wall
-    return _shift_by_zone(wall, target.unit.per_second, zones.to_instant, clock.zone)
+    return _instant(wall, target.unit.per_second, clock.zone, clock)
+
+
+def _instant(wall: int, per_second: int, zone: Zone, clock: Clock) -> int:
+    """The instant of a wall time in the zone, both in units of `per_second`."""
+    if not clock.first_of_two and zones.shows_twice(wall // per_second * zones.SECOND, zone):
+        raise ShownTwice("a clock in this time zone shows this time twice")
+    return _shift_by_zone(wall, per_second, zones.to_instant, zone)
 
 
 def _to_wall(units: int, kind: TimestampType, clock: Clock) -> int:

@@ -138,6 +138,15 @@ def to_instant(wall: int, zone: Zone) -> int:
     return wall - SECOND * zone.offsets[passed]
 
 
+def shows_twice(wall: int, zone: Zone) -> bool:
+    """Whether a clock in the zone shows `wall` before and after it is set back."""
+    seconds = zone.within_cycle(wall // SECOND)
+    passed = bisect_right(range(len(zone.transitions)), seconds, key=zone.wall_after)
+    if passed == len(zone.transitions):
+        return False
+    return seconds - zone.offsets[passed + 1] >= zone.transitions[passed]
+
+
 def to_wall(instant: int, zone: Zone) -> int:
     """The wall time in the zone at an instant."""
     seconds = zone.within_cycle(instant // SECOND)

@@ -34,9 +34,10 @@ def bind(text: str, schema: Schema, session: Session | None = None) -> Predicate
 
 
 def _bind(text: str, schema: Schema, session: Session) -> Predicate:
-    clock = Clock(zones.zone(session.timezone), session.now)
+    dialect = dialect_of(session.dialect)
+    clock = Clock(zones.zone(session.timezone), session.now, first_of_two=dialect.is_spark)
     syntax = parse(text, session.dialect)
-    scope = Scope(syntax, dialect_of(session.dialect), SchemaColumns(schema), clock)
+    scope = Scope(syntax, dialect, SchemaColumns(schema), clock)
     refuse_text([fragment.tree for fragment in syntax.fragments], scope)
     conjuncts = tuple(_conjunct(fragment, scope) for fragment in syntax.fragments)
     now = session.now if clock.was_read else None

@@ -13,7 +13,7 @@ from whyscan.predicate.binding.scope import Operand, Scope, Uninterpreted
 from whyscan.predicate.binding.shared_casts import require_shared
 from whyscan.predicate.syntax.dialects import DialectFamily
 from whyscan.tree.coercion import common_type_of, is_numeric
-from whyscan.tree.literals import Inconvertible, convert, exact_decimal
+from whyscan.tree.literals import Inconvertible, ShownTwice, convert, exact_decimal
 from whyscan.tree.nodes import Cast, CastFailure, Literal, type_of
 from whyscan.tree.types import (
     BIGINT,
@@ -299,9 +299,17 @@ def _strings_are_literals(operands: Sequence[Operand]) -> bool:
     )
 
 
+def of_wall(wall: int, target: Type, scope: Scope) -> Literal | None:
+    """The literal of a wall time in microseconds; None if there is none."""
+    at = Literal(wall, TIMESTAMP_NTZ)
+    return _folded(Operand(at, None), at, target, scope)
+
+
 def _folded(operand: Operand, literal: Literal, target: Type, scope: Scope) -> Literal | None:
     try:
         return convert(literal, target, scope.clock)
+    except ShownTwice as error:
+        raise Uninterpreted("a time that the clock shows twice") from error
     except Inconvertible as error:
         raise _inconvertible(operand, literal, target, error, scope) from error
 

@@ -16,7 +16,6 @@ from whyscan.predicate.syntax.dialects import DialectFamily
 from whyscan.pruning.functions.folding import folded
 from whyscan.tree import time_text, zones
 from whyscan.tree.coercion import is_numeric
-from whyscan.tree.literals import convert
 from whyscan.tree.nodes import Arithmetic, Call, CastFailure, Literal, Operation, type_of
 from whyscan.tree.types import (
     BIGINT,
@@ -192,7 +191,7 @@ def _cast_or_read(arguments: Arguments, target: Type) -> Expression:
             return Literal(None, target)
         case Literal(str() as text, _):
             wall = _read_literal(text, arguments.text(1), arguments)
-            converted = convert(Literal(wall, TIMESTAMP_NTZ), target, scope.clock)
+            converted = casts.of_wall(wall, target, scope)
             if converted is not None:
                 return converted
         case _:
@@ -273,7 +272,7 @@ def make_timestamp(target: Type) -> Callable[[Arguments], Expression]:
             if zone is None:
                 raise Uninterpreted("a zone that is none")
             return Literal(zones.to_instant(wall, zone), target)
-        converted = convert(Literal(wall, TIMESTAMP_NTZ), target, arguments.scope.clock)
+        converted = casts.of_wall(wall, target, arguments.scope)
         if converted is None:
             raise Uninterpreted("a time that is none")
         return converted

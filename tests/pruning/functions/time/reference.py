@@ -16,6 +16,7 @@ EPOCH_DATE = date(1970, 1, 1)
 MICRO = timedelta(microseconds=1)
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
+LAST_SECOND = 252_000_000_000
 
 
 @cache
@@ -52,6 +53,16 @@ def instant_near(wall: datetime, zone: str, offset: int) -> int:
     """java.time's ofLocal with a preferred offset."""
     kept = micros(wall) - offset
     return kept if offset_at(kept, zone) == offset else instant_of(wall, zone)
+
+
+def is_shown_twice(answer: object, zone: str) -> bool:
+    """Whether a clock shows the time of an instant, in ticks or seconds, again after it is set
+    back."""
+    if not isinstance(answer, int):
+        return False
+    instants = [answer] if abs(answer) > LAST_SECOND else [answer, answer * SECOND]
+    walls = [reading(instant, zone).replace(tzinfo=tz(zone)) for instant in instants]
+    return any(w.utcoffset() > w.replace(fold=1).utcoffset() for w in walls)
 
 
 def start_of_day(day: date, zone: str) -> int:

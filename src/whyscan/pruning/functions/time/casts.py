@@ -27,6 +27,7 @@ from whyscan.pruning.functions.time.kernels import (
     INT64,
     LEAST,
     MICROS_A_SECOND,
+    bounds_of,
     clock_type,
     contained,
     floor_divide,
@@ -108,7 +109,7 @@ def overflow(interval: Interval, failure: CastFailure) -> Interval:
 
 
 def _dates_to_timestamps(interval: Interval, kind: TimestampType, zone: Zone) -> Interval:
-    return monotone(lambda days: starts_of(days, kind, zone), kind, interval)
+    return of_ticks(kind, starts_of(bounds_of(interval), kind, zone), [interval])
 
 
 def _retimed(interval: Interval, kind: TimestampType, zone: Zone) -> Interval:

@@ -57,7 +57,7 @@ def date_trunc(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interva
         return anything(kind, raises=True)
     if unit in _DAYS:
         days = bounds_of(to_days(moments, zone))
-        starts = each(lambda day: starts_of(_DAYS[unit](day), kind, zone), days)
+        starts = starts_of(each(_DAYS[unit], days), kind, zone)
         return overflowing(kind, starts, [moments])
     if unit in _SECONDS:
         step = _SECONDS[unit] * kind.unit.per_second

@@ -4,6 +4,9 @@ Both directions add an offset that changes at known points. At some of these poi
 decreases, and then the results of the bounds do not contain all values between them: a clock that
 is set back shows an hour twice, and a reading inside a gap is a later instant than the readings
 right after the gap.
+
+A reading that is shown twice is the first of its two instants in Spark, the second in DuckDB and
+Postgres (measured: Spark, DuckDB). So the bounds contain both.
 """
 
 from __future__ import annotations
@@ -37,7 +40,7 @@ from whyscan.pruning.functions.time.kernels import (
     ticks_of,
     times,
 )
-from whyscan.pruning.mask import Vector, both, choose, may
+from whyscan.pruning.mask import Vector, both, choose, has_value, may
 from whyscan.tree.types import DATE, TimestampType
 from whyscan.tree.tzfile import CYCLE
 
@@ -159,8 +162,18 @@ def to_instant(interval: Interval, zone: Zone) -> Interval:
     kind = clock_type(interval)
     if kind.instant:
         return interval
-    bounds = _image(_first_instants(zone), bounds_of(interval), kind.unit.per_second)
+    bounds = _instants(bounds_of(interval), kind.unit.per_second, zone)
     return _rebound(interval, bounds, replace(kind, instant=True))
+
+
+def _instants(readings: Bounds, per_second: int, zone: Zone) -> Bounds:
+    """The hull of the first and the second instants of readings, as ticks."""
+    least, upper = _image(_first_instants(zone), readings, per_second)
+    if not zone.transitions:
+        return least, upper
+    _, greatest = _image(_last_instants(zone), readings, per_second)
+    is_shared = readings[0] is readings[1] and least is not None and least.equals(greatest)
+    return least, least if is_shared else greatest
 
 
 def to_days(interval: Interval, zone: Zone) -> Interval:
@@ -187,17 +200,27 @@ def day_starts(days: Vector, zone: Zone) -> Vector:
     return pc.add(first, cycles)
 
 
-def starts_of(days: Vector, kind: TimestampType, zone: Zone) -> Vector:
-    """The first tick of a date: on the zone's clock for instants."""
-    seconds = day_starts(days, zone) if kind.instant else pc.multiply(days, SECONDS_A_DAY)
-    return times(seconds, kind.unit.per_second)
+def starts_of(days: Bounds, kind: TimestampType, zone: Zone) -> Bounds:
+    """The first tick of dates; for instants the hull of the first and the second midnight."""
+    per_second = kind.unit.per_second
+    if not kind.instant:
+        return each(lambda day: times(pc.multiply(day, SECONDS_A_DAY), per_second), days)
+    least, upper = each(lambda day: times(day_starts(day, zone), per_second), days)
+    if not zone.transitions:
+        return least, upper
+    last = _last_instants(zone)
+    seconds = mapped(lambda day: pc.multiply(day, SECONDS_A_DAY), days[1])
+    second = mapped(lambda s: times(pc.add(s, last.at(s)), per_second), seconds)
+    greatest = mapped(lambda end: pc.max_element_wise(end, second, skip_nulls=False), upper)
+    is_shared = upper is least and least is not None and least.equals(greatest)
+    return least, least if is_shared else greatest
 
 
 def through_local(interval: Interval, moved: Movement, zone: Zone) -> Bounds:
     """Timestamps moved on the clock, as ticks; `moved` maps the bounds of the readings.
 
     java.time keeps the offset of an instant if the new reading can have it. A single instant is
-    moved exactly; for an interval every offset that fits is possible.
+    moved exactly if its new reading is shown once; else every offset that fits is possible.
     """
     if not clock_type(interval).instant:
         return moved(bounds_of(interval))
@@ -206,6 +229,7 @@ def through_local(interval: Interval, moved: Movement, zone: Zone) -> Bounds:
     exact = None
     if point is not False and interval.lower is not None:
         exact = _moved_exactly(ticks_of(interval.lower), moved, zone, per_second)
+        point = both(point, True if exact is None else has_value(exact))
         if point is True:
             return exact, exact
     readings = moved(bounds_of(to_local(interval, zone)))
@@ -215,6 +239,7 @@ def through_local(interval: Interval, moved: Movement, zone: Zone) -> Bounds:
 
 
 def _moved_exactly(instants: Vector, moved: Movement, zone: Zone, per_second: int) -> Vector | None:
+    """Each instant, moved; unknown where the new reading is shown twice."""
     clock, first = _clock(zone), _first_instants(zone)
     offset = clock.at(floor_divide(instants, per_second))
     shown = plus(instants, pc.multiply(offset, per_second))
@@ -223,8 +248,11 @@ def _moved_exactly(instants: Vector, moved: Movement, zone: Zone, per_second: in
         return None
     same = plus(reading, pc.multiply(offset, -per_second))
     fits = pc.equal(clock.at(floor_divide(same, per_second)), offset)
-    shift = first.at(floor_divide(reading, per_second))
-    return pc.if_else(fits, same, plus(reading, pc.multiply(shift, per_second)))
+    seconds = floor_divide(reading, per_second)
+    shift = first.at(seconds)
+    exact = pc.if_else(fits, same, plus(reading, pc.multiply(shift, per_second)))
+    is_once = pc.equal(shift, _last_instants(zone).at(seconds))
+    return pc.if_else(is_once, exact, pa.scalar(None, INT64))
 
 
 def _image(shifts: Shifts, bounds: Bounds, per_second: int) -> Bounds:
