@@ -15,7 +15,7 @@ from whyscan.engines.arrow_expressions import Meaning, read_arrow_filter
 from whyscan.scan.reader import read_portion
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterable
 
     from daft.io.pushdowns import Pushdowns
 
@@ -47,13 +47,23 @@ class TableSource(DataSource):  # type: ignore[misc]
             condition = read_arrow_filter(expression, provider.snapshot.schema(), Meaning.SQL)
         read_columns = columns
         if columns is not None:
-            named = pushdowns.filter_required_column_names()
+            named = _columns_of_filter(pushdowns, provider)
             read_columns = list(dict.fromkeys((*columns, *named))) or [provider.smallest_column]
         scan = provider.plan(
             "Daft", condition, columns, read_columns=read_columns, limit=pushdowns.limit
         )
         for portion in provider.portions(scan, read_columns):
             yield PortionTask(portion)
+
+
+def _columns_of_filter(pushdowns: Pushdowns, provider: Provider) -> Iterable[str]:
+    """The columns that the filter names; all columns where Daft cannot say them."""
+    try:
+        named: Iterable[str] = pushdowns.filter_required_column_names()
+    except AttributeError:
+        # Daft 0.7 does not visit the values of `IN`.
+        return list(provider.schema.names)
+    return named
 
 
 class PortionTask(DataSourceTask):  # type: ignore[misc]
