@@ -50,7 +50,8 @@ def test_what_the_plan_leaves_out_may_be_garbage(lakes, lake, engine, seed, tmp_
     ours(query)
     poisoned = poison(place, provider.last_plan)
 
-    assert poisoned > 0, as_sql(query.condition)
+    # Without a condition no footer is read, and the plan is all files.
+    assert poisoned > 0 or provider.scans[-1].where is None, as_sql(query.condition)
     rows = whole().take(numbers).select(query.columns)
     assert not difference(ours(query), rows)
 
@@ -74,7 +75,7 @@ def poison(place: Path, plan: ScanPlan) -> int:
         scan = next((s for path, s in scans.items() if str(file).endswith(path)), None)
         ranges = () if scan is None else scan.byte_ranges
         if scan is not None and scan.row_groups is None:
-            ranges = ((0, end),)
+            ranges = ((BEGINNING, end),)
         clean = bytearray(b"\xff" * (end - BEGINNING))
         for start, stop in ranges:
             clean[start - BEGINNING : stop - BEGINNING] = content[start:stop]
