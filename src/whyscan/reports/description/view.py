@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from whyscan.reports.pages.bars import part_of
 from whyscan.reports.phrases import read, unchecked_lines
 from whyscan.reports.report_view import subject
 from whyscan.reports.view import (
@@ -135,9 +134,7 @@ def _columns(described: Description) -> GridBlock:
 
 def _column(column: DescribedColumn, files: int, has_ids: bool) -> GridRow:  # noqa: FBT001 - a column of the grid
     bounded = column.files_with_bounds
-    share: Cell | str = "-"
-    if bounded is not None and files:
-        share = Cell(percent(bounded, files), bar=part_of(bounded, files))
+    share = "-" if bounded is None or not files else percent(bounded, files)
     return (
         Cell(NameSpan(column.name), depth=column.name.count(".")),
         column.type,
