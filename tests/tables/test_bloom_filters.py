@@ -369,3 +369,21 @@ def test_the_counts_of_parts_add_up(tmp_path):
 
     for name in ("files", "row_groups", "row_groups_with_filter", "bytes", "excluding"):
         assert whole[name] == sum(part["filters"][0][name] for part in parts)
+
+
+def test_stats_say_which_columns_have_filters_without_reading_one(tmp_path):
+    table = pa.table({"x": [2 * n for n in range(80)], "y": range(80)})
+    for at, columns in enumerate([{"x": {"ndv": 40, "fpp": 0.01}}, None]):
+        pq.write_table(table, tmp_path / f"f{at}.parquet", row_group_size=40,
+                       bloom_filter_options=columns)  # fmt: skip
+
+    stats = whyscan.open(tmp_path).stats()
+
+    [line] = stats.to_dict()["bloom_filters"]
+    assert (line["column"], line["read"], line["false_positive_rate"]) == ("x", False, None)
+    assert (line["files"], line["files_with_filter"]) == (2, 1)
+    assert (line["row_groups"], line["row_groups_with_filter"]) == (4, 2)
+    assert line["bytes"] > 64
+    text = " ".join(stats.to_text().split())
+    assert "bloom filters x in 2 of 4 row groups and 1 of 2 files" in text
+    assert "bloom_filters" not in whyscan.open(tmp_path / "f1.parquet").stats().to_dict()

@@ -85,7 +85,7 @@ def filter_lines(counts: Iterable[FilterCount]) -> tuple[FilterLine, ...]:
 
 
 def _rate(count: FilterCount) -> float | None:
-    if count.kind is not FilterKind.BLOOM or not count.present:
+    if count.kind is not FilterKind.BLOOM or not count.present or not count.read:
         return None
     return round(count.false_positives / count.present, 6)
 

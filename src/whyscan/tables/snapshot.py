@@ -151,6 +151,14 @@ class RowGroups(Struct, frozen=True):
         """The file of each row group, as a position among all files."""
         return self.opened.take(self.file)
 
+    def written_filters(self, columns: Sequence[Column]) -> tuple[FilterCount, ...]:
+        """The columns with bloom filters, by the footers if they were kept; no filter is read."""
+        if self.footers is None:
+            return ()
+        from whyscan.tables.parquet.bloom_filters import written_filters
+
+        return tuple(written_filters(self, self.footers, columns))
+
 
 def _rows_of(containers: Containers) -> pa.Array:
     rows = containers.rows

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -15,10 +15,12 @@ from whyscan.planning.plan.planner import FOOTERS_AT_MOST
 from whyscan.planning.plan.request import leaf_columns
 from whyscan.planning.why.overlap_depth import overlap
 from whyscan.reports.distribution import Distribution, of_array
+from whyscan.reports.filters import FilterLine, filter_lines
 from whyscan.reports.rendering import WrittenReport
 from whyscan.reports.report import Effort, Subject, Unchecked
 from whyscan.reports.stats.columns import ColumnStats, ReadTable, column_stats
 from whyscan.reports.words import counted
+from whyscan.tables.snapshot import FilteredSnapshot
 from whyscan.tree.zones import zone
 
 if TYPE_CHECKING:
@@ -44,6 +46,8 @@ class TableStats(
 ):
     """The layout of one snapshot."""
 
+    OPTIONAL: ClassVar = ("bloom_filters",)
+
     table: Subject
     files: Count
     bytes: Count | None
@@ -59,6 +63,10 @@ class TableStats(
     manifest_overlap: tuple[ManifestOverlap, ...]
     unchecked: tuple[Unchecked, ...]
     metadata: Effort
+    bloom_filters: Annotated[
+        tuple[FilterLine, ...] | None,
+        Meta(description="The columns with bloom filters in a footer; none of them is read."),
+    ] = None
 
     def redacted(self) -> TableStats:
         """Return the same report without literals and values, for sharing."""
@@ -87,7 +95,8 @@ def profile(snapshot: Snapshot, names: Sequence[str] | None = None, *, full: boo
             hint="name the columns to measure",
         )
     files = snapshot.files(columns, zone("UTC"))
-    groups, unopened = open_row_groups(snapshot, files, columns, full=full)
+    groups, unopened = open_row_groups(snapshot, files, columns, full=full, keep_footers=True)
+    filters = () if groups is None else groups.written_filters(columns)
     unchecked = (*unopened, *_unreadable(files, groups))
     read = ReadTable(snapshot, files, groups)
     above = snapshot.manifests()
@@ -116,6 +125,7 @@ def profile(snapshot: Snapshot, names: Sequence[str] | None = None, *, full: boo
             traffic.from_cache,
             round(perf_counter() - started, 6),
         ),
+        bloom_filters=filter_lines(filters) or None,
     )
 
 
@@ -130,13 +140,25 @@ def _unreadable(files: Files, groups: RowGroups | None) -> Iterator[Unchecked]:
 
 
 def open_row_groups(
-    snapshot: Snapshot, files: Files, columns: Sequence[Column], *, full: bool
+    snapshot: Snapshot,
+    files: Files,
+    columns: Sequence[Column],
+    *,
+    full: bool,
+    keep_footers: bool = False,
 ) -> tuple[RowGroups | None, tuple[Unchecked, ...]]:
-    """Return the row groups of all files, if files are few or only footers have statistics."""
+    """Return the row groups of all files, if files are few or only footers have statistics.
+
+    With `keep_footers` they say which columns have bloom filters, if the format has any.
+    """
     if not (snapshot.footers_describe_files or full or files.count <= FOOTERS_AT_MOST):
         why = f"{files.count:,} files; --full opens their footers"
         return None, (Unchecked("row_groups", why),)
-    groups = snapshot.row_groups(files, pa.array(np.arange(files.count)), columns, None)
+    at = pa.array(np.arange(files.count))
+    if keep_footers and isinstance(snapshot, FilteredSnapshot):
+        groups = snapshot.row_groups(files, at, columns, (), keep_footers=True)
+    else:
+        groups = snapshot.row_groups(files, at, columns, None)
     return groups, tuple(Unchecked("row_groups", str(why)) for why in groups.unchecked)
 
 

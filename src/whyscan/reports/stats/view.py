@@ -62,6 +62,7 @@ def view(stats: TableStats) -> Blocks:
         FactsBlock((subject(stats.table), NamedValue("holds", contents))),
         Section("Columns", (_columns(stats), NotesBlock((TERMS,))), quiet=True),
         Section("remarks", (FactsBlock(tuple(_remarks(stats))),)),
+        Section("bloom filters", (FactsBlock(tuple(_bloom_filters(stats))),)),
         Section("Sizes", (_sizes(stats),), quiet=True),
         Section("manifests", (FactsBlock(tuple(_manifests(stats))),)),
         Section(
@@ -149,6 +150,14 @@ def _remarks(stats: TableStats) -> Iterator[NamedValue]:
         ]
         if named:
             yield NamedValue(remark, ", ".join(named))
+
+
+def _bloom_filters(stats: TableStats) -> Iterator[NamedValue]:
+    """Yield where each column has bloom filters; explain --depth pages says what they prove."""
+    for line in stats.bloom_filters or ():
+        groups = f"{line.present:,} of {counted(line.row_groups, 'row group')}"
+        files = f"{line.files_with_filter:,} of {counted(line.files, 'file')}"
+        yield NamedValue(line.column, f"in {groups} and {files}, {size(line.bytes)}")
 
 
 def _sizes(stats: TableStats) -> GridBlock:

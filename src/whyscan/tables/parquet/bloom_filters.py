@@ -10,6 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 from msgspec import Struct
 
 from whyscan.pruning.value_filters import ValueFilter
@@ -28,11 +29,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     import numpy.typing as npt
-    import pyarrow as pa
 
     from whyscan.tables.parquet.statistics import FileFooter
     from whyscan.tables.parquet.value_bytes import Forms
-    from whyscan.tables.snapshot import RowGroups
+    from whyscan.tables.snapshot import FilterCount, RowGroups
     from whyscan.tables.storage.store import Store
     from whyscan.tree.nodes import Column
 
@@ -187,6 +187,27 @@ def bloom_filters(
         ),
         (Unreached(DAMAGED, len(damaged), files),) if damaged else (),
     )
+
+
+def written_filters(
+    groups: RowGroups, footers: Sequence[FileFooter], columns: Sequence[Column]
+) -> Iterator[FilterCount]:
+    """For each column with a bloom filter how many there are, by the footers; reads none.
+
+    Old writers do not write how many bytes a filter has: then their bytes are not counted.
+    """
+    at = pa.array(range(groups.count), pa.int64())
+    for column in columns:
+        tally = FilterTally()
+        for file, ordinal in zip(groups.file.to_pylist(), groups.ordinal.to_pylist(), strict=True):
+            footer = footers[file]
+            leaf = footer.leaves.get(column.path)
+            chunk = {} if leaf is None else footer.metadata.row_groups[ordinal].chunks[leaf.index]
+            if is_number(chunk.get(BLOOM_FILTER)):
+                size = chunk.get(BLOOM_FILTER_SIZE, 0)
+                tally.add(footer.footer.key, max(size, 0), np.ones(1, np.bool_))
+        if tally.present:
+            yield tally.counted(FilterKind.BLOOM, column.path, groups, at, read=False)
 
 
 def _places(
