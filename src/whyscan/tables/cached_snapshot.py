@@ -201,6 +201,14 @@ class CachedSnapshot(Struct, frozen=True, eq=False, dict=True):
             return ()
         return self.snapshot.dictionary_counts(groups, at, values)
 
+    def written_filters(
+        self, groups: RowGroups, columns: Sequence[Column]
+    ) -> tuple[FilterCount, ...]:
+        """The columns with bloom filters, by the footers that were kept."""
+        if not isinstance(self.snapshot, FilteredSnapshot):
+            return ()
+        return self.snapshot.written_filters(groups, columns)
+
     def _view(
         self, columns: Sequence[Column], zone: Zone, manifests: pa.Array | None
     ) -> ChosenFiles:

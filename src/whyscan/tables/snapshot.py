@@ -151,14 +151,6 @@ class RowGroups(Struct, frozen=True):
         """The file of each row group, as a position among all files."""
         return self.opened.take(self.file)
 
-    def written_filters(self, columns: Sequence[Column]) -> tuple[FilterCount, ...]:
-        """The columns with bloom filters, by the footers if they were kept; no filter is read."""
-        if self.footers is None:
-            return ()
-        from whyscan.tables.parquet.bloom_filters import written_filters
-
-        return tuple(written_filters(self, self.footers, columns))
-
 
 def _rows_of(containers: Containers) -> pa.Array:
     rows = containers.rows
@@ -438,6 +430,12 @@ class FilteredSnapshot(Protocol):
         self, groups: RowGroups, at: pa.Array, values: Mapping[Column, pa.Array]
     ) -> tuple[FilterCount, ...]:
         """How many dictionaries there are and how many bytes they have; reads none."""
+        ...
+
+    def written_filters(
+        self, groups: RowGroups, columns: Sequence[Column]
+    ) -> tuple[FilterCount, ...]:
+        """The columns with bloom filters, by the footers that were kept; reads no filter."""
         ...
 
 

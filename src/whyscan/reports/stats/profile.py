@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from whyscan.reports.view import Blocks
-    from whyscan.tables.snapshot import Files, Manifests, RowGroups, Snapshot
+    from whyscan.tables.snapshot import Files, FilterCount, Manifests, RowGroups, Snapshot
     from whyscan.tree.nodes import Column
 
 
@@ -96,7 +96,9 @@ def profile(snapshot: Snapshot, names: Sequence[str] | None = None, *, full: boo
         )
     files = snapshot.files(columns, zone("UTC"))
     groups, unopened = open_row_groups(snapshot, files, columns, full=full, keep_footers=True)
-    filters = () if groups is None else groups.written_filters(columns)
+    filters: tuple[FilterCount, ...] = ()
+    if groups is not None and isinstance(snapshot, FilteredSnapshot):
+        filters = snapshot.written_filters(groups, columns)
     unchecked = (*unopened, *_unreadable(files, groups))
     read = ReadTable(snapshot, files, groups)
     above = snapshot.manifests()

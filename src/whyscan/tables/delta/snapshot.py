@@ -206,6 +206,14 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
 
         return dictionary_counts(groups, at, values)
 
+    def written_filters(
+        self, groups: RowGroups, columns: Sequence[Column]
+    ) -> tuple[FilterCount, ...]:
+        """The columns with bloom filters, by the footers that were kept; reads no filter."""
+        from whyscan.tables.parquet.bloom_filters import written_filters
+
+        return tuple(written_filters(groups, columns))
+
     def reading(self, files: Files, at: pa.Array, zone: Zone) -> FileReading:  # noqa: ARG002 - the log's order
         """How the rows of the files at the positions `at` are read."""
         from whyscan.tables.delta.file_columns import data_files, reading

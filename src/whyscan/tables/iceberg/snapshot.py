@@ -321,6 +321,14 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
 
         return dictionary_counts(groups, at, values)
 
+    def written_filters(
+        self, groups: RowGroups, columns: Sequence[Column]
+    ) -> tuple[FilterCount, ...]:
+        """The columns with bloom filters, by the footers that were kept; reads no filter."""
+        from whyscan.tables.parquet.bloom_filters import written_filters
+
+        return tuple(written_filters(groups, columns))
+
     @lazy
     def _file_columns(self) -> IcebergFileColumns:
         specs = self.metadata.specs.values()

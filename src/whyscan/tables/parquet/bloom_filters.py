@@ -189,13 +189,14 @@ def bloom_filters(
     )
 
 
-def written_filters(
-    groups: RowGroups, footers: Sequence[FileFooter], columns: Sequence[Column]
-) -> Iterator[FilterCount]:
+def written_filters(groups: RowGroups, columns: Sequence[Column]) -> Iterator[FilterCount]:
     """For each column with a bloom filter how many there are, by the footers; reads none.
 
     Old writers do not write how many bytes a filter has: then their bytes are not counted.
     """
+    footers = groups.footers
+    if footers is None:
+        return
     at = pa.array(range(groups.count), pa.int64())
     for column in columns:
         tally = FilterTally()

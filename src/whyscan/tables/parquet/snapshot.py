@@ -175,6 +175,14 @@ class ParquetSnapshot(Struct, eq=False):
 
         return dictionary_counts(groups, at, values)
 
+    def written_filters(
+        self, groups: RowGroups, columns: Sequence[Column]
+    ) -> tuple[FilterCount, ...]:
+        """The columns with bloom filters, by the footers that were kept; reads no filter."""
+        from whyscan.tables.parquet.bloom_filters import written_filters
+
+        return tuple(written_filters(groups, columns))
+
     def reading(self, files: Files, at: pa.Array, zone: Zone) -> FileReading:
         """How to read the rows of the files at `at`, with the columns of all these files."""
         from whyscan.tables.parquet.file_columns import FooterSchemas, columns
