@@ -209,6 +209,10 @@ class _Sparing:
         opened: pa.Array,
         columns: Sequence[Column],
         projection: Sequence[Path] | None,
+        *,
+        keep_footers: bool = False,
     ) -> RowGroups:
-        left = [at for at in opened.to_pylist() if at not in self._gone]
-        return self._snapshot.row_groups(files, pa.array(left, pa.int64()), columns, projection)
+        left = pa.array([at for at in opened.to_pylist() if at not in self._gone], pa.int64())
+        return self._snapshot.row_groups(
+            files, left, columns, projection, keep_footers=keep_footers
+        )
