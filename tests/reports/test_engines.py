@@ -11,6 +11,7 @@ from support.memory_table import DataFile, MemoryTable, RowGroup
 from support.reports import explain, explained
 from support.schemas import valid
 from whyscan.errors import UsageError
+from whyscan.profiles.dynamic_filters import DYNAMIC_FILTERS
 from whyscan.profiles.engine_names import ENGINES
 from whyscan.reports.gates import Gates, StatementGates
 from whyscan.reports.phrases import gate
@@ -198,3 +199,50 @@ def test_a_difference_compares_what_one_engine_reads():
     (proved,) = before.diff(after, "a + 1 = 6", depth="files").gated(0.0, None).assertions
     assert not proved.passed, "95 % were skipped, and now 90 %"
     valid("diff", difference.to_dict())
+
+
+def joined(fact_partitioned, *, where):
+    files = [
+        DataFile(f"f{n}", {"k": n} if fact_partitioned else {}, [RowGroup(10, {"k": (n, n)})])
+        for n in range(5)
+    ]
+    fact = MemoryTable(
+        {"k": INT, "v": INT},
+        files,
+        ("k",) if fact_partitioned else (),
+        footers_describe_files=False,
+    )
+    dimension = MemoryTable(
+        {"k": INT, "name": INT},
+        [DataFile("d", {}, [RowGroup(3, {"k": (2, 3), "name": (1, 9)})])],
+        footers_describe_files=False,
+    )
+    sql = f"SELECT * FROM fact f JOIN dimension d ON f.k = d.k {where}"
+    tables = {"fact": Table(fact), "dimension": Table(dimension)}
+    names = ["spark-delta", "trino", "duckdb", "polars"]
+    report = whyscan.explain_sql(sql, tables, engines=names, depth="files")
+    valid("statement", report.to_dict())
+    return {engine.engine: engine.reaches for engine in report.scans[0].dynamic.engines}, report
+
+
+def test_an_engine_reaches_what_it_passes_on_of_joined_values():
+    reaches, report = joined(fact_partitioned=True, where="WHERE d.name = 4")
+
+    assert reaches == {
+        "spark-delta": "actual",
+        "trino": "actual",
+        "duckdb": "bounded",
+        "polars": "static",
+    }
+    assert "duckdb reaches bounded: a hash join gives" in " ".join(report.to_text().split())
+
+
+def test_spark_prunes_by_joined_values_only_partitions_of_a_filtered_join():
+    by_data, _ = joined(fact_partitioned=False, where="WHERE d.name = 4")
+    unfiltered, _ = joined(fact_partitioned=True, where="")
+
+    assert (by_data["spark-delta"], unfiltered["spark-delta"]) == ("static", "static")
+
+
+def test_every_engine_with_a_profile_has_rules_of_dynamic_filters():
+    assert set(DYNAMIC_FILTERS) == {engine.name for engine in ENGINES}

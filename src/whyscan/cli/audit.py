@@ -9,6 +9,7 @@ import click
 from msgspec import Struct
 
 from whyscan.cli import options
+from whyscan.cli.engine_option import ENGINES
 from whyscan.cli.formats import FORMS, rendered
 from whyscan.cli.output import complain, write_file
 from whyscan.cli.parameters import PERCENT, SIZE, named_layouts
@@ -82,6 +83,7 @@ class AuditArguments(Struct, frozen=True):
 )
 @table_format("--inventory-format", "The format of the inventory.")
 @options.TERMS
+@ENGINES
 @MASTER
 @click.option(
     "--history",
@@ -193,6 +195,7 @@ def _run_audit(arguments: AuditArguments) -> Audit:
             depth=arguments.terms.depth,
             full=arguments.terms.full,
             assume_no_nan=arguments.terms.assume_no_nan,
+            engines=arguments.terms.engines or (),
             storage=options.storage(arguments.store),
             partition_types=options.partition_types_of_tables(arguments.store),
             inventory=arguments.inventory,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from msgspec import Meta
 from msgspec.structs import replace
 
-from whyscan.fields import Count, Name, Outcome, Record, Sentence, Sql, Value, Word
+from whyscan.fields import Count, Name, Outcome, Record, Sentence, Sql, Value, Word, one_of
 from whyscan.planning.plan.planner import plus, plus_all
 from whyscan.planning.plan.scan_plan import PlannedSnapshot
 from whyscan.reports.findings import Finding
@@ -98,17 +98,32 @@ class Supply(Record, frozen=True):
     keys: Count | None = None
 
 
+class DynamicOfEngine(Record, frozen=True):
+    """Which of the amounts an engine reaches by its documentation: it passes on joined values."""
+
+    engine: Name
+    version: Word
+    reaches: Annotated[Word, one_of("static", "bounded", "actual")]
+    why: Sentence
+    source: Name
+
+
 class Dynamic(Record, frozen=True):
     """Three amounts that a scan reads, depending on what is known about joined values.
 
     `static` is without the values that joins supply. `bounded` is with the bounds that metadata
-    guarantees for them. `actual` is with the values themselves. None means not computed.
+    guarantees for them. `actual` is with the values themselves. None means not computed. `engines`
+    are the named engines.
     """
 
     supplies: tuple[Supply, ...]
     static: Amount
     bounded: Amount | None
     actual: Amount | None
+    engines: Annotated[
+        tuple[DynamicOfEngine, ...],
+        Meta(description="Which of the amounts each named engine reaches, and why."),
+    ] = ()
 
 
 class Rewrite(Record, frozen=True):

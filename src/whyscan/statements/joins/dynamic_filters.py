@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from whyscan.errors import EvaluationProblem
 from whyscan.planning.plan.scan_plan import Depth
 from whyscan.statements.joins.edges import Origins
+from whyscan.statements.joins.engine_reach import engine_reach
 from whyscan.statements.joins.scalar_subqueries import implied_fact, of_values, scalars
 from whyscan.statements.joins.supply import (
     ColumnRange,
@@ -41,12 +42,13 @@ from whyscan.tree.rendering import to_sql
 from whyscan.tree.rewrite import substituted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from whyscan.planning.plan.scan_plan import PlannedSnapshot as Plan
     from whyscan.planning.plan.scan_plan import ScanPlan
     from whyscan.statements.joins.scalar_subqueries import Scalar
     from whyscan.statements.placement.placement import PlacedScan
+    from whyscan.statements.records import DynamicOfEngine
     from whyscan.statements.scans import BoundStatement
     from whyscan.statements.sql.relations import Query
     from whyscan.tree.nodes import Expression
@@ -268,7 +270,21 @@ class Dynamics:
             static=_amount(self.static[key]),
             bounded=_amount(self.bounded[key]),
             actual=None if actual is None else _amount(actual),
+            engines=tuple(self._engines(key, facts)),
         )
+
+    def _engines(self, key: str, facts: Sequence[Fact]) -> Iterator[DynamicOfEngine]:
+        """How far the named engines reach: what is filtered, and whether a supplier is filtered."""
+        columns = [without_key(column) for fact in facts for column in fact.columns]
+        supplies = (self._supply(fact, None).source for fact in facts)
+        scans = list(self.static.values())
+        filtered = any(
+            conjunct.columns and not conjunct.from_join
+            for source in supplies
+            if source is not None
+            for conjunct in scans[source].plan.predicate.conjuncts
+        )
+        return engine_reach(self.static[key].plan, columns, filtered_source=filtered)
 
     def _supply(self, fact: Fact, resolution: Resolution | None) -> Supply:
         """The supply that a fact describes, with its range and the number of values read."""

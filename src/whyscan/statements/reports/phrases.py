@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from whyscan.statements.records import (
         Amount,
         Dynamic,
+        DynamicOfEngine,
         Placed,
         Rewrite,
         ScanReport,
@@ -177,6 +178,12 @@ def supplied(supply: Supply, report: StatementReport) -> str:
     source = "" if supply.source is None else f", from {inert(report.titles[supply.source])}"
     values = ", ".join(details) or "nothing is known of the values"
     return f"{inert_sql(supply.column)} by {inert_sql(supply.sql)}{source}: {values}"
+
+
+def reached(engine: DynamicOfEngine) -> str:
+    """`duckdb reaches bounded: a hash join gives … (by its documentation)`."""
+    name, why = inert(engine.engine), inert(engine.why)
+    return f"{name} reaches {engine.reaches}: {why} (by its documentation)"
 
 
 def changed(rewrite: Rewrite) -> str:

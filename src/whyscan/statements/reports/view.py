@@ -38,6 +38,7 @@ from whyscan.statements.reports.phrases import (
     headline,
     joins,
     origin_text,
+    reached,
     supplied,
     target,
     unresolved,
@@ -222,6 +223,7 @@ def _dynamic(scan: ScanReport, report: StatementReport, *, full: bool) -> Iterat
     if len(amounts) == 1 and not full:
         yield NotesBlock(("values from joins remove nothing more",))
         return
+    yield NotesBlock(tuple(reached(engine) for engine in scan.dynamic.engines))
     heads = ("files", "bytes", "rows")
     rows = tuple(
         (f"{name}: {means}", *amount_cells(amount)) for name, means, amount in answers(scan.dynamic)

@@ -63,7 +63,8 @@ def _audited(scan: ScanReport, plan: PlannedSnapshot) -> AuditedScan:
     counted = _ANSWERED if scan.answer is not None else reduce(add, plan.each(PlanBytes.of))
     read = needed = None
     if kept is not None:
-        read = _maximum([kept, *_read_without_rewrite(scan, plan, counted)])
+        by_engine = scan.gated_reading.bytes_kept
+        read = _maximum([by_engine, *_read_without_rewrite(scan, plan, counted)])
         needed = min([kept, *_sufficient_bytes(scan, counted, kept)])
     return AuditedScan(
         scan=replace(scan, plan=None),

@@ -75,7 +75,7 @@ def _summed(name: str, shape: str, scans: Scans) -> ShapeScan:
         )
         return plus_all(None if one is None else one * times for times, one in amounts)
 
-    files = sum(table.scan.reading.kept * query.times for query, table in scans)
+    files = sum(table.scan.gated_reading.kept * query.times for query, table in scans)
     files_total = runs(lambda _, summary: summary.files_total) or 0
     kept, size = runs(lambda table, _: table.bytes_kept), runs(lambda _, s: s.bytes_total)
     return ShapeScan(

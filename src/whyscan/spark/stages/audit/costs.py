@@ -33,7 +33,7 @@ def _of_query(line: QueryLine, prices: Prices) -> Spent:
     if line.unread:
         return Spent(None, None)
     read = None if line.bytes_read is None else line.bytes_read * line.times
-    files = sum(table.scan.reading.kept for table in line.tables) * line.times
+    files = sum(table.scan.gated_reading.kept for table in line.tables) * line.times
     return Spent(prices.amount(read, files), _wasted(line.wasted, prices))
 
 
@@ -48,7 +48,7 @@ def _requests(queries: Iterable[QueryLine]) -> dict[str, int]:
     for line in queries:
         for table in line.tables:
             address = canonical_uri(table.uri)
-            files = table.scan.reading.kept * line.times
+            files = table.scan.gated_reading.kept * line.times
             requests[address] = requests.get(address, 0) + files
     return requests
 

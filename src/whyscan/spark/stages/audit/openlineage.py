@@ -179,7 +179,7 @@ def _reads(scans: Sequence[AuditedScan]) -> Json:
         if _answered(scans)
         else plus_all(summary.rows_kept for summary in summaries),
         "size": plus_all(table.bytes_kept for table in scans),
-        "fileCount": sum(table.scan.reading.kept for table in scans),
+        "fileCount": sum(table.scan.gated_reading.kept for table in scans),
     }
     facets = {"inputStatistics": _facet("inputStatistics", **_without_unknown(statistics))}
     facets["whyscan_scan"] = _whyscan_facet("InputDatasetFacet", **_without_unknown(_scan(scans)))
@@ -223,7 +223,7 @@ def _scan_report(scans: Sequence[AuditedScan]) -> Json:
 
 def _scan_metrics(scans: Sequence[AuditedScan]) -> Json:
     summaries = [table.scan.report.summary for table in scans]
-    files = sum(table.scan.reading.kept for table in scans)
+    files = sum(table.scan.gated_reading.kept for table in scans)
     manifests = plus_all(summary.manifests_total for summary in summaries)
     scanned = plus_all(summary.manifests_kept for summary in summaries)
     skipped = None if manifests is None or scanned is None else manifests - scanned

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from whyscan.errors import UsageError
+from whyscan.profiles.engine_names import named_profiles
 from whyscan.reports.masked_records import masked
 from whyscan.spark.pinned_tables import column_types, with_layouts
 from whyscan.spark.stage_output import format_named
@@ -49,6 +50,7 @@ def audit(
     threshold: float = THRESHOLD,
     layouts: Mapping[str, str] = MappingProxyType({}),
     sample: int = SAMPLE_BYTES,
+    engines: Sequence[str] = (),
     progress: Callable[[str], None] | None = None,
 ) -> Audit:
     """What every query of a workload reads of the tables, and how much of it is wasted.
@@ -68,8 +70,11 @@ def audit(
     - `layouts` has tables by name with layouts that they do not have: queries are explained as if
       they had. `sample` is how many bytes of each such table may be read, by executors; with 0 the
       bounds of today's files say what is certain.
+    - `engines` names engines, as in `Table.explain`: the bytes that are read are those of the
+      engine that reads the most of a scan, and what it does not need is wasted.
     - `progress` is called with a text before each step.
     """
+    named_profiles(engines)
     if layouts and history is not None:
         raise UsageError(
             "a history is of tables as they are, and not of layouts", hint="leave one of them out"
@@ -81,6 +86,7 @@ def audit(
         full=full,
         assume_no_nan=assume_no_nan,
         threshold=threshold,
+        engines=tuple(engines),
     )
     before = None if history is None else history_table.opened(spark, history, form)
     written = None if inventory is None else (inventory, inventory_format)

@@ -58,6 +58,7 @@ class AuditOptions(Struct, frozen=True):
     """How queries are read and planned; the defaults are those of a single explanation.
 
     A table that a query names and that is not listed is divided into slices of `files_each` files.
+    Without `engines`, bytes are those of the plan.
     """
 
     timezone: str = "UTC"
@@ -66,11 +67,15 @@ class AuditOptions(Struct, frozen=True):
     assume_no_nan: bool = False
     threshold: float = THRESHOLD
     files_each: int = FILES_A_SLICE
+    engines: tuple[str, ...] = ()
 
     @property
     def terms(self) -> Terms:
         terms = PlanTerms(
-            depth=self.depth, full=self.full, assume_no_nan=self.assume_no_nan, engines=None
+            depth=self.depth,
+            full=self.full,
+            assume_no_nan=self.assume_no_nan,
+            engines=self.engines or None,
         )
         return Terms(self.timezone, options_of(terms))
 
