@@ -73,7 +73,7 @@ def lake(tmp_path_factory):
     return folder
 
 
-def explained(texts, tables, tasks, dialect="spark"):
+def explained(texts, tables, tasks, dialect="spark", terms=TERMS):
     """The outcomes of texts, in rounds without Spark: what a task writes, another one reads."""
     queries = tuple(NumberedQuery(at, text, dialect) for at, text in enumerate(texts))
     bundle = (tuple(tables), queries)
@@ -88,7 +88,7 @@ def explained(texts, tables, tasks, dialect="spark"):
             [*asking([bundle], numbers, waiting), *answers],
             key=lambda message: (message.query, message.kind != "tables"),
         )
-        written = through(explaining_in_rounds(TERMS), sent)
+        written = through(explaining_in_rounds(terms), sent)
         outcomes |= {m.query: outcome_of(m.value) for m in written if m.kind == OUTCOME}
         questions = [message for message in written if message.kind == QUESTION]
         # All places are in one task, as it may happen on Spark: their answers do not mix.
@@ -130,6 +130,26 @@ def test_every_query_has_the_outcome_that_it_has_on_the_whole_table(lake, name, 
     for number, text in enumerate(texts):
         expected = query_outcome(NumberedQuery(number, text, "spark"), whole, TERMS)
         assert answers_of(outcomes[number]) == answers_of(expected), text
+
+
+@pytest.mark.parametrize(
+    ("name", "engine"),
+    [("sales", "spark-delta"), ("events", "spark-iceberg"), ("visits", "duckdb")],
+)
+def test_a_named_engine_reads_of_slices_what_it_reads_of_the_whole_table(lake, name, engine):
+    terms = AuditOptions(depth="row-groups", engines=(engine,)).terms
+    source = NamedTable(name, str(lake / name))
+    texts = [text.format(name, name) for text in (QUERIES[2], "SELECT * FROM {0} WHERE id + 1 = 9")]
+
+    outcomes = explained(texts, [pin(source, files_each=1)], 3, terms=terms)
+
+    for number, text in enumerate(texts):
+        query = NumberedQuery(number, text, "spark")
+        expected = query_outcome(query, Tables([pin(source)]), terms)
+        assert answers_of(outcomes[number]) == answers_of(expected), text
+        (scan,) = expected.tables
+        (reading,) = scan.scan.report.engines
+        assert scan.bytes_read >= reading.bytes >= scan.bytes_kept
 
 
 @pytest.fixture(scope="module")
