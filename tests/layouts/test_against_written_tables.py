@@ -9,7 +9,8 @@ from tempfile import mkdtemp
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from hypothesis import given
+from deltalake import write_deltalake
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import whyscan
@@ -64,6 +65,14 @@ def write(table, rows):
     folder = mkdtemp()
     for number, start in enumerate(range(0, table.num_rows, rows)):
         pq.write_table(table.slice(start, rows), f"{folder}/{number:03}.parquet", compression=None)
+    return folder
+
+
+def write_delta(table, rows):
+    """A Delta table with a commit for each file."""
+    folder = mkdtemp()
+    for start in range(0, table.num_rows, rows):
+        write_deltalake(folder, table.slice(start, rows), mode="append")
     return folder
 
 
@@ -132,6 +141,20 @@ def _cuts_are_certain(table, order, rows):
 def test_what_bounds_prove_holds_for_the_table_that_is_written(
     generated, column, predicate, is_sorted_today
 ):
+    check_what_bounds_prove(generated, column, predicate, write, is_sorted_today=is_sorted_today)
+
+
+@settings(max_examples=10)
+@given(tables(), st.sampled_from(list(VALUES)), PREDICATES, st.booleans())
+def test_what_bounds_prove_holds_for_the_delta_table_that_is_written(
+    generated, column, predicate, is_sorted_today
+):
+    check_what_bounds_prove(
+        generated, column, predicate, write_delta, is_sorted_today=is_sorted_today
+    )
+
+
+def check_what_bounds_prove(generated, column, predicate, write, *, is_sorted_today):
     table, rows = generated
     if is_sorted_today:
         table = sorted_as_spark_sorts(table, [(column, False)])
