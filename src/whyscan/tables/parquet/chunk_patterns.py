@@ -88,13 +88,20 @@ def is_wholly_dictionary(metadata: Fields) -> bool:
     and its pages, so that any other encoding than those of levels is that of other pages.
     """
     pages = metadata.get(13)
-    if isinstance(pages, list) and pages and all(isinstance(page, dict) for page in pages):
-        encodings = {page.get(2) for page in pages if page.get(1) in _DATA_PAGES}
+    if isinstance(pages, list) and pages:
+        if not all(map(_is_encoding_count, pages)):
+            return False
+        encodings = {page[2] for page in pages if page[1] in _DATA_PAGES}
         return bool(encodings) and encodings <= _DICTIONARIES
     written = metadata.get(2)
     if not isinstance(written, list) or not all(map(is_number, written)):
         return False
     return _PLAIN_DICTIONARY in written and set(written) <= {_PLAIN_DICTIONARY, *_OF_LEVELS}
+
+
+def _is_encoding_count(page: object) -> bool:
+    """Whether an entry names the type of some pages and their encoding by number."""
+    return isinstance(page, dict) and is_number(page.get(1)) and is_number(page.get(2))
 
 
 class _Segment(Struct, frozen=True):
