@@ -179,8 +179,8 @@ def rules_of(engine: str, address: Path) -> dict[str, tuple[str, ...]]:
     }
 
 
-EVEN_GROUPS = frozenset({"parquet", "hive", "delta", "iceberg"})
-"""Tables whose row groups have equally many rows, so that rows count row groups."""
+EVEN_GROUPS = frozenset({"parquet", "hive", "delta"})
+"""Tables whose row groups have equally many rows and no dictionaries: rows count row groups."""
 
 
 def target_of(table: whyscan.Table, spark: SparkSession | None) -> Target:

@@ -75,6 +75,29 @@ def test_engines_read_what_is_predicted_for_all_predicates(tables, engine, table
     assert cell.fits, "\n".join(map(str, (cell, *cell.misses)))
 
 
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("engine", "table"), [("spark-delta", "delta"), ("spark-iceberg", "iceberg")]
+)
+def test_spark_reads_what_is_predicted_by_each_rule(spark, tables, engine, table):
+    chosen = sample(engine, tables[table])[:-EVERY]
+    cell = run(engine, table, tables[table], spark, chosen)
+
+    assert not cell.under, "\n".join(map(str, cell.under))
+    assert cell.hits >= 0.9 * cell.answered, "\n".join(map(str, (cell, *cell.misses)))
+
+
+@pytest.mark.proof
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("engine", "table"), [("spark-delta", "delta"), ("spark-iceberg", "iceberg")]
+)
+def test_spark_reads_what_is_predicted_for_all_predicates(spark, tables, engine, table):
+    cell = run(engine, table, tables[table], spark)
+
+    assert cell.fits, "\n".join(map(str, (cell, *cell.misses)))
+
+
 def test_every_measured_rule_concerns_a_predicate_of_the_matrix(tables):
     """A rule without a predicate was never compared with its engine."""
     measured = {

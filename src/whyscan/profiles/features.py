@@ -89,6 +89,7 @@ class Feature(StrEnum):
     CAST = "a cast of a column"
     CAST_TO_DATE = "a timestamp cast to a date"
     CAST_OF_NUMBER = "a number cast to another kind of number"
+    LOSSY_CAST = "a number cast to a type that may lose digits"
     ARITHMETIC = "arithmetic on a column"
     CASE = "CASE of a column"
     COALESCE = "COALESCE of a column"
@@ -294,10 +295,22 @@ def _cast_features(source: Type, target: Type) -> Iterator[Feature]:
         yield Feature.CAST_TO_DATE
     if isinstance(source, numbers) and isinstance(target, numbers):
         yield Feature.CAST_OF_NUMBER
+    if isinstance(source, numbers) and _may_lose_digits(source, target):
+        yield Feature.LOSSY_CAST
     if isinstance(source, DateType) and isinstance(target, TimestampType):
         yield Feature.CAST_OF_DATE
     if isinstance(target, StringType):
         yield Feature.CAST_TO_TEXT
+
+
+def _may_lose_digits(source: Type, target: Type) -> bool:
+    match target:
+        case FloatType():
+            return not isinstance(source, FloatType)
+        case IntegerType(bits=bits):
+            return not isinstance(source, IntegerType) or source.bits > bits
+        case _:
+            return False
 
 
 def _functions(expression: Expression) -> Iterator[str]:
