@@ -27,6 +27,17 @@ _UNWRAPPED = frozenset({Feature.CAST_TO_DATE, Feature.CAST_OF_NUMBER})
 
 PARQUET_READER = (
     Rule(
+        id="SPARK_PARQUET_LIST_OF_DAYS",
+        concerns=frozenset({Feature.CAST_TO_DATE, Feature.LIST}),
+        unless=frozenset({Feature.PARTITION}),
+        levels=frozenset({ROW_GROUPS}),
+        effect=RuleEffect.NOT_NULL,
+        effect_text="a list of days beside a timestamp that is cast is not pushed",
+        source=_PARQUET_FILTERS,
+        evidence=RuleEvidence.DOCUMENTED,
+        instead=(Alternative.RANGE_OF_COLUMN,),
+    ),
+    Rule(
         id="SPARK_PARQUET_LOSSY_CAST",
         concerns=frozenset({Feature.LOSSY_CAST}),
         unless=frozenset({Feature.PARTITION}),
@@ -70,7 +81,8 @@ PARQUET_READER = (
     Rule(
         id="SPARK_PARQUET_COMPUTED",
         any_of=COMPUTED,
-        unless=_UNWRAPPED,
+        unless=_UNWRAPPED | {Feature.CAST_OF_DATE},
+        but_not=frozenset({"startswith"}),
         levels=frozenset({ROW_GROUPS}),
         effect=RuleEffect.NOT_NULL,
         effect_text="functions on a column are not pushed to row groups",
@@ -120,6 +132,18 @@ PARQUET_READER = (
 
 DELTA_FILES = (
     Rule(
+        id="SPARK_DELTA_LIST_OF_DAYS",
+        concerns=frozenset({Feature.CAST_TO_DATE, Feature.LIST}),
+        unless=frozenset({Feature.PARTITION}),
+        levels=frozenset({FILES}),
+        effect=RuleEffect.NOT_NULL,
+        effect_text="a list of days beside a timestamp that is cast is not pushed",
+        source=_SKIPPING,
+        evidence=RuleEvidence.MEASURED,
+        test=MATRIX,
+        instead=(Alternative.RANGE_OF_COLUMN,),
+    ),
+    Rule(
         id="SPARK_DELTA_LOSSY_CAST",
         concerns=frozenset({Feature.LOSSY_CAST}),
         unless=frozenset({Feature.PARTITION}),
@@ -155,7 +179,8 @@ DELTA_FILES = (
     Rule(
         id="SPARK_DELTA_COMPUTED",
         any_of=COMPUTED,
-        unless=_UNWRAPPED | {Feature.PARTITION},
+        unless=_UNWRAPPED | {Feature.PARTITION, Feature.CAST_OF_DATE},
+        but_not=frozenset({"startswith"}),
         levels=frozenset({FILES}),
         effect=RuleEffect.NOT_NULL,
         effect_text="functions on a column prune nothing by its bounds",
