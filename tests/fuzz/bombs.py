@@ -60,9 +60,9 @@ class Run:
 
 def bombs() -> Mapping[str, Bomb]:
     """Every bomb by name."""
-    from fuzz import data_file_bombs, delta_bombs, iceberg_bombs, parquet_bombs
+    from fuzz import data_file_bombs, delta_bombs, iceberg_bombs, page_bombs, parquet_bombs
 
-    modules = (iceberg_bombs, delta_bombs, parquet_bombs, data_file_bombs)
+    modules = (iceberg_bombs, delta_bombs, parquet_bombs, page_bombs, data_file_bombs)
     return {name: bomb for module in modules for name, bomb in module.BOMBS.items()}
 
 

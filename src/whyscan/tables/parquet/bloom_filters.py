@@ -47,6 +47,8 @@ UNKNOWN_SIZE = 1 << 12
 DAMAGED = "damaged in a bloom filter"
 
 _BLOCK = 32
+_AT_ONCE = 1 << 14
+"""Of so many blocks the bits are counted at once: the counts take more memory than the bits."""
 _SALTS = np.array(
     [
         0x47B6137B, 0x44974D91, 0x8824AD5B, 0xA2B7289D,
@@ -103,8 +105,9 @@ class BloomFilter(Struct, frozen=True):
     @property
     def false_positive_rate(self) -> float:
         """How probable it is that a value is in the filter that no row has, by the bits set."""
-        counts = np.bitwise_count(self.blocks).astype(np.float64) / _BLOCK
-        return float(counts.prod(axis=1).mean())
+        parts = (self.blocks[at : at + _AT_ONCE] for at in range(0, len(self.blocks), _AT_ONCE))
+        shares = (np.bitwise_count(part).astype(np.float64) / _BLOCK for part in parts)
+        return float(sum(share.prod(axis=1).sum() for share in shares)) / len(self.blocks)
 
 
 class ProbedValues(Struct, frozen=True):
@@ -155,6 +158,8 @@ def bloom_filters(
     possible = [np.ones((groups.count, len(probed)), np.bool_) for probed in values.values()]
     forms = FormsInFiles(values)
     places = [p for position in at.to_pylist() for p in _places(groups, footers, position, forms)]
+    for place in places:
+        budget.check_object_size(place.size, place.footer.footer.path)
     tallies = [FilterTally() for _ in values]
     read: Counter[str] = Counter()
     damaged: set[str] = set()

@@ -28,6 +28,8 @@ _LOCATION_HEADS = (0x16, 0x15, 0x16, 0x00)
 _TOKENS = 7
 _LONGEST = 9
 """Nine bytes of a variable-length integer have 63 bits; no count and no offset needs more."""
+_AT_ONCE = 1 << 16
+"""So many integers are decoded at once: the arrays on the way take many times their bytes."""
 
 
 class PageLocations(Struct, frozen=True):
@@ -160,12 +162,16 @@ def _counts(reader: ThriftReader) -> Numbers:
 
 def _varints(reader: ThriftReader, count: int) -> npt.NDArray[np.uint64]:
     """The next `count` variable-length integers; the reader moves behind them."""
+    starts = range(0, count, _AT_ONCE)
+    blocks = [_next_varints(reader, min(_AT_ONCE, count - start)) for start in starts]
+    return np.concatenate(blocks) if blocks else np.zeros(0, np.uint64)
+
+
+def _next_varints(reader: ThriftReader, count: int) -> npt.NDArray[np.uint64]:
     raw = np.frombuffer(reader.data, np.uint8, offset=reader.at)[: (_LONGEST + 1) * count]
     ends = np.flatnonzero(raw < 0x80)[:count]  # noqa: PLR2004 - the bit that says that more follows
     if len(ends) < count:
         raise MalformedThrift("cut off")
-    if not count:
-        return np.zeros(0, np.uint64)
     lengths = np.diff(ends, prepend=-1)
     if lengths.max() > _LONGEST:
         raise MalformedThrift("an integer of more than 63 bits")

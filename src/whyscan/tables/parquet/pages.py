@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from whyscan.errors import CorruptFile
 from whyscan.pruning.interval import meet
+from whyscan.pruning.mask import either
 from whyscan.tables import budget
 from whyscan.tables.counts import is_number
 from whyscan.tables.parquet import trust
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from whyscan.pruning.interval import Interval
-    from whyscan.pruning.mask import Mask
+    from whyscan.pruning.mask import Mask, Vector
     from whyscan.tables.parquet.metadata import FooterMetadata, RowGroup
     from whyscan.tables.parquet.page_indexes import PageLocations, PageStatistics
     from whyscan.tables.parquet.schemas import ParquetColumn
@@ -55,6 +57,9 @@ if TYPE_CHECKING:
 PAGES = "pages"
 WITHOUT_INDEX = "without a page index"
 UNREADABLE_INDEX = "damaged in a page index"
+
+_SHORT = 256
+"""Bounds of so many bytes are repeated however many pieces there are: a writer cuts at fewer."""
 
 _OFFSETS = (OFFSET_INDEX, OFFSET_INDEX_SIZE)
 _BOUNDS = (COLUMN_INDEX, COLUMN_INDEX_SIZE)
@@ -174,12 +179,51 @@ class _PagesOfColumn(Struct):
         rows = pa.array(self.rows, pa.int64())
         checked, unreadable = self.statistics.encoded().believed(rows)
         at = pa.array(np.concatenate(self.page_of_piece) if self.page_of_piece else [], pa.int64())
+        interval, left_out = _spread(checked.interval, at)
+        return interval, _taken(checked.contradicted, at), either(left_out, _taken(unreadable, at))
 
-        def masked(mask: Mask) -> Mask:
-            return mask if isinstance(mask, bool) else mask.take(at)
 
-        interval = checked.interval.map(lambda values: values.take(at))
-        return interval, masked(checked.contradicted), masked(unreadable)
+def _spread(interval: Interval, at: pa.Array) -> tuple[Interval, Mask]:
+    """The interval at the positions `at`, of which there may be many for one bound.
+
+    Bounds that take more memory in all than an object may are unknown where they are long. Also
+    where that is.
+    """
+    shortened = interval.map_bounds(lambda bound: _short(bound, at))
+    left_out = either(
+        _lost(interval.lower, shortened.lower), _lost(interval.upper, shortened.upper)
+    )
+    return shortened.map(lambda values: values.take(at)), _taken(left_out, at)
+
+
+def _short(bound: Vector | None, at: pa.Array) -> Vector | None:
+    """The bound, unknown where it is too long to be repeated at the positions `at`."""
+    if not isinstance(bound, pa.Array) or not _has_any_length(bound.type):
+        return bound
+    lengths, most = pc.binary_length(bound), budget.largest_object()
+    # PyArrow takes memory for as many bounds of the mean length before it looks at them.
+    mean = pc.mean(lengths).as_py() or 0
+    if max(pc.sum(lengths.take(at)).as_py() or 0, mean * len(at)) <= most:
+        return bound
+    is_short = pc.less_equal(lengths, max(_SHORT, most // len(at)))
+    shortened = pc.if_else(is_short, bound, pa.scalar(None, bound.type))
+    # Made anew: PyArrow keeps the bytes of the others.
+    return pa.array(shortened.to_pylist(), bound.type)
+
+
+def _has_any_length(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_binary(kind))
+
+
+def _lost(before: Vector | None, after: Vector | None) -> Mask:
+    """Where `before` is known and `after` is not."""
+    if before is after or not isinstance(before, pa.Array) or not isinstance(after, pa.Array):
+        return False
+    return pc.and_(before.is_valid(), after.is_null())
+
+
+def _taken(mask: Mask, at: pa.Array) -> Mask:
+    return mask if isinstance(mask, bool) else mask.take(at)
 
 
 class _ChunkPages(Struct, frozen=True):
@@ -266,11 +310,15 @@ class _PageCollector(Struct):
     def containers(self, files: int) -> ContainersBelow:
         """The pieces as containers, with what metadata says about the row groups around them."""
         owners = pa.array(np.repeat(np.array(self.owners, np.int64), self.counts), pa.int64())
-        around = self.above.containers.take(owners)
-        statistics, contradicted, unreadable = dict(around.statistics), {}, {}
+        outside = self.above.containers
+        around = replace(outside, statistics={}).take(owners)
+        spread = {path: _spread(interval, owners) for path, interval in outside.statistics.items()}
+        statistics, contradicted = {path: interval for path, (interval, _) in spread.items()}, {}
+        unreadable = {path: left_out for path, (_, left_out) in spread.items()}
         for column in self.columns:
             path = column.statistics.column.path
-            interval, contradicted[path], unreadable[path] = column.intervals()
+            interval, contradicted[path], unread = column.intervals()
+            unreadable[path] = either(unreadable.get(path, False), unread)
             outer = statistics.get(path)
             statistics[path] = interval if outer is None else meet(outer, interval)
         return ContainersBelow(
