@@ -229,3 +229,32 @@ def test_the_command_needs_a_root():
 
     assert done.code == 2
     assert "Missing argument 'ROOT...'" in done.err
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("explain", {"table": "{lake}/users", "where": "country = '{secret}'"}),
+        ("explain", {"table": "{lake}/users", "where": "nope = '{secret}'"}),
+        ("explain", {"table": "{lake}/users", "where": "TRUE", "dialect": "{secret}"}),
+        ("explain", {"table": "{secret}", "where": "TRUE"}),
+        ("explain", {"where": "{secret}"}),
+        ("explain", {"table": ["{secret}"], "where": "TRUE"}),
+        ("explain_sql", {"sql": "SELECT * FROM delta.`{secret}`", "tables": {}}),
+        ("explain_sql", {"sql": "SELECT * FROM t", "tables": {"t": "{secret}"}}),
+        ("stats", {"table": "{lake}/users", "columns": ["{secret}"]}),
+        ("diff", {"before": "{lake}/users", "after": "{secret}", "where": "TRUE"}),
+        ("describe", {"table": "{lake}/users", "versions": "{secret}"}),
+        ("advise", {"workload": "{secret}", "tables": {"t": "{lake}/users"}}),
+        ("audit_summary", {"document": "{secret}"}),
+        ("{secret}", {}),
+    ],
+)
+@pytest.mark.parametrize("secret", ["https://u:sEcReT@host/t", "https://host/t?X-Amz-Token=sEcReT"])
+def test_no_answer_has_a_credential(ask, lake, tool, arguments, secret):
+    text = json.dumps([tool, arguments]).replace("{lake}", str(lake))
+    tool, arguments = json.loads(text.replace("{secret}", secret))
+
+    _, text, structured = ask(tool, **arguments)
+
+    assert "sEcReT" not in f"{text}{json.dumps(structured)}"

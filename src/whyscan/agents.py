@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from mcp.server.mcpserver import MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from msgspec import Struct
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from whyscan.advising import advise as advise_on
 from whyscan.errors import UsageError, WhyscanError
+from whyscan.masking import mask_credentials
 from whyscan.reports.document import version as installed
 from whyscan.reports.rendering import WrittenReport  # noqa: TC001 - the SDK reads annotations
 from whyscan.statement import Lake, explain_lake
@@ -31,6 +32,9 @@ from whyscan.terms import PlanTerms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from mcp.server.mcpserver import Context
+    from mcp.types import InputRequiredResult
 
     from whyscan.statements.sql.time_travel import WrittenVersion
     from whyscan.tables.snapshot import Snapshot
@@ -113,10 +117,39 @@ class RootedLake(Lake):
         return super().opened(name, version)
 
 
+class MaskingServer(MCPServer):
+    """A server of which no error shows a credential: the SDK repeats arguments that it refuses."""
+
+    async def call_tool(
+        self,
+        name: str,
+        arguments: dict[str, Any],
+        context: Context[Any, Any] | None = None,
+    ) -> CallToolResult | InputRequiredResult:
+        try:
+            return await super().call_tool(name, arguments, context)
+        except UnexpectedToolError:
+            raise
+        except ToolError as error:
+            wrong = error.__cause__
+            text = _wrong_arguments(wrong) if isinstance(wrong, ValidationError) else str(error)
+            raise ToolError(mask_credentials(text)) from None
+
+
+def _wrong_arguments(error: ValidationError) -> str:
+    """Return what is wrong with which argument; Pydantic's own text has abbreviated values."""
+    return "\n".join(
+        f"{'.'.join(map(str, wrong['loc']))}: {wrong['msg']}"
+        for wrong in error.errors(include_url=False, include_input=False)
+    )
+
+
 def server(names: Sequence[str]) -> MCPServer:
     """Make the server; `names` are the roots."""
     tools = Tools(Roots(tuple(names)))
-    made = MCPServer("whyscan", instructions=INSTRUCTIONS, version=installed(), log_level="WARNING")
+    made = MaskingServer(
+        "whyscan", instructions=INSTRUCTIONS, version=installed(), log_level="WARNING"
+    )
     reading = ToolAnnotations(
         read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
     )

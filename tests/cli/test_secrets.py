@@ -61,6 +61,24 @@ AS_TABLE = {
     "diff other": ("diff", "urls", "{}", "-w", "url = 'x'"),
     "diff version": ("diff", "urls", "--from", "{}", "-w", "url = 'x'"),
     "no command": ("{}",),
+    "explain --table without a name": ("explain", "--sql", "SELECT * FROM t", "--table", "{}"),
+    "explain engine": ("explain", "urls", "-w", "n = 1", "--engine", "{}"),
+    "explain layout": ("explain", "urls", "-w", "n = 1", "--layout", "{}"),
+    "explain type": ("explain", "urls", "-w", "n = 1", "--partition-type", "{}"),
+    "describe": ("describe", "{}"),
+    "describe inventory": ("describe", "urls", "--inventory", "{}"),
+    "describe version": ("describe", "urls", "--ref", "{}"),
+    "describe time": ("describe", "urls", "--as-of", "{}"),
+    "describe output": ("describe", "urls", "-o", "{}/x"),
+    "ls": ("ls", "{}"),
+    "ls namespace": ("ls", "{}.db"),
+    "diff layout": ("diff", "urls", "--to-layout", "sort by '{}'", "-w", "n = 1"),
+    "diff engine": ("diff", "urls", "urls", "--engine", "{}", "-w", "n = 1"),
+    "advise": ("advise", "--workload", "{}", "--table", "urls=urls"),
+    "advise table": ("advise", "--workload", "log.parquet", "--table", "urls={}"),
+    "advise table without a name": ("advise", "--workload", "log.parquet", "--table", "{}"),
+    "doctor": ("doctor", "--no-catalogs", "-o", "{}/x"),
+    "schema": ("schema", "{}"),
 }
 
 # Where a location is a value: each works, and the report shows the value.
@@ -78,21 +96,31 @@ AS_VALUE = {
         "v=urls",
     ),
     "explain unread": ("explain", "urls", "-v", "-w", "soundex(url) = '{}'"),
+    "explain --engine": ("explain", "urls", "--engine", "all", "-w", "url = '{}' OR n = 1"),
 }
 IN_FOUR_FORMATS = {
     "diff": ("diff", "urls", "urls", "-v", "-w", "url = '{}'"),
     "stats": ("stats", "urls"),
+    "describe": ("describe", "urls"),
+    "advise": ("advise", "--workload", "log.parquet", "--table", "urls=urls"),
 }
+# Of a workload; some cannot be read.
+QUERIES = ("url = '{0}'", "url IN ('{0}', 'b') AND n = 3", "nope = '{0}'", "url = '{0}' AND (")
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A table whose values, and so whose bounds, are locations with credentials."""
+    """A table of which values and bounds are locations with credentials, and a log of queries."""
     folder = tmp_path_factory.mktemp("secrets")
     (folder / "urls").mkdir()
     for number, location in enumerate(LOCATIONS.values()):
         rows = pa.table({"url": [location, location + "x"], "n": [number, number + 1]})
         pq.write_table(rows, folder / "urls" / f"{number:02}.parquet")
+    queries = [
+        f"SELECT * FROM urls WHERE {query.format(location)}"
+        for query, location in product(QUERIES, LOCATIONS.values())
+    ]
+    pq.write_table(pa.table({"query": queries}), folder / "log.parquet")
     return folder
 
 
@@ -175,16 +203,41 @@ CATALOGS = (
 )
 
 
+OF_A_CATALOG = {
+    "explain": ("explain", "cat.db.t", "-w", "a = 1"),
+    "describe": ("describe", "cat.db.t"),
+    "diff": ("diff", "cat.db.t", "--from", "1", "-w", "a = 1"),
+    "ls": ("ls", "cat"),
+    "ls of a namespace": ("ls", "cat.db", "--format", "json"),
+    "advise": ("advise", "--workload", "log.parquet", "--table", "urls=cat.db.t"),
+}
+
+
+@pytest.mark.parametrize("command", OF_A_CATALOG)
 @pytest.mark.parametrize("catalog", CATALOGS)
-def test_an_error_about_a_catalog_hides_its_configuration(whyscan, folder, catalog, monkeypatch):
+def test_an_error_about_a_catalog_hides_its_configuration(
+    whyscan, folder, catalog, command, monkeypatch
+):
     for name, value in catalog.items():
         monkeypatch.setenv(f"PYICEBERG_CATALOG__CAT__{name}", value)
 
-    run = checked(whyscan("explain", "cat.db.t", "-w", "a = 1", cwd=folder), folder)
+    run = checked(whyscan(*OF_A_CATALOG[command], cwd=folder), folder)
 
     assert (run.code, run.out) == (3, "")
     assert run.err.startswith("error: ")
     assert "whyscan itself failed" not in run.err
+
+
+@pytest.mark.parametrize("form", ["text", "json", "markdown", "html"])
+@pytest.mark.parametrize("command", ["doctor", "ls"])
+def test_a_list_of_catalogs_hides_their_configuration(whyscan, folder, command, form, monkeypatch):
+    for number, catalog in enumerate(CATALOGS):
+        for name, value in catalog.items():
+            monkeypatch.setenv(f"PYICEBERG_CATALOG__CAT{number}__{name}", value)
+
+    run = checked(whyscan(command, "--format", form, cwd=folder), folder)
+
+    assert "cat0" in run.out
 
 
 @pytest.mark.parametrize("kind", LOCATIONS)

@@ -162,3 +162,22 @@ def test_a_reader_that_goes_away_leaves_no_thread(place):
     batches.close()
 
     assert threading.active_count() <= before + 1
+
+
+@pytest.mark.parametrize(
+    "secret", ["https://u:sEcReT@host/t", "az://c/t?sig=sEcReT", "jdbc:x://h;password=sEcReT"]
+)
+def test_no_text_of_a_scan_has_a_credential(place, secret):
+    dataset = whyscan.open(place).to_dataset(explain=True)
+    connection = duckdb.connect()
+    view = whyscan.open(place).to_duckdb(connection, "events", explain=True)
+
+    dataset.to_table(filter=ds.field("s") == secret)
+    connection.execute(f"SELECT * FROM events WHERE s = '{secret}'").fetchall()
+
+    for provider in (dataset, view):
+        assert provider.scans
+        for shown in (provider, provider.scans, *provider.scans, provider.last_plan):
+            assert "sEcReT" not in f"{shown}{shown!r}"
+        assert "sEcReT" not in provider.scans[0].report.to_text()
+        assert "sEcReT" not in provider.scans[0].report.to_json()

@@ -87,7 +87,8 @@ def pairs(option: str, words: Sequence[str], form: str = "KEY=VALUE") -> dict[st
     mapping: dict[str, str] = {}
     for word in words:
         key, equals, value = word.partition("=")
-        if not equals or not key.strip():
+        # The first = of an address stands before a value that may be a secret.
+        if not equals or not key.strip() or "://" in key or "?" in key:
             # A word of --option may be a secret.
             shown = "" if option == "--option" else f", not {word!r}"
             raise UsageError(f"{option} takes {form}{shown}", hint=f"write {option} {form}")

@@ -66,6 +66,9 @@ class EngineScan(Struct, eq=False):
             f" {size(self.meter.bytes)}"
         )
 
+    def __repr__(self) -> str:
+        return f"<EngineScan: {self}>"
+
     @property
     def report(self) -> Report:
         """The whole report of the plan: why each file was read or skipped."""

@@ -78,7 +78,7 @@ def _named(text: str) -> EngineProfile:
                 hint="docs/engines.md lists what its documentation says",
             )
         names = ", ".join(engine.name for engine in ENGINES)
-        raise UsageError(f"unknown engine {name!r}", hint=f"one of {names}, {EVERY}")
+        raise UsageError(f"unknown engine {text!r}", hint=f"one of {names}, {EVERY}")
     if not at:
         return default_profile(engine)
     exact = _exact(engine, written)
