@@ -211,6 +211,6 @@ def test_rows_that_are_gone_cannot_be_sampled_and_bounds_are_offered(tmp_path):
         table.with_layout("sort by a").explain("a = 1")
 
     assert "is missing, and the plan reads it" in caught.value.message
-    assert "--no-sample plans a layout by the bounds of today's files" in caught.value.hint
+    assert "plan a layout by bounds alone with --no-sample" in caught.value.hint
     report = table.with_layout("sort by a", sample=0).explain("a = 1")
     assert report.hypothetical.evidence == "guaranteed"

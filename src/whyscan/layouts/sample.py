@@ -158,7 +158,7 @@ class Sample(Struct, frozen=True, eq=False, dict=True):
             with ThreadPoolExecutor(_READERS) as pool:
                 pieces = list(pool.map(read_task, range(len(self.tasks))))
         except TableError as error:
-            bounds = "--no-sample plans a layout by the bounds of today's files, without their rows"
+            bounds = "explain, diff and audit plan a layout by bounds alone with --no-sample"
             hint = bounds if error.hint is None else f"{error.hint}; {bounds}"
             raise TableError(error.message, hint=hint) from error
         counts = [piece.num_rows for piece in pieces]

@@ -100,9 +100,9 @@ def joined(parts: Sequence[AdvicePart], unparsed: Iterable[UnparsedEntry]) -> Ad
                 }
             ),
         ] or ["the workload has no query"]
+        conditions = "a layout helps queries with conditions; name the tables as the queries do"
         raise TableError(
-            f"nothing to advise on: {', '.join(reasons)}",
-            hint="a layout helps queries with conditions; name the tables as the queries do",
+            f"nothing to advise on: {', '.join(reasons)}", hint=None if failed else conditions
         )
     return Advice(
         tuple(sorted(tables, key=_change)), lines, len(everything), len(elsewhere), failed
