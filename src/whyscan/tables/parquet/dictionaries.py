@@ -175,15 +175,30 @@ def read_dictionary(data: bytes, leaf: ParquetColumn, codec: int) -> Iterator[by
 
 
 def _inflated(body: bytes, size: int, codec: int) -> bytes:
+    """The `size` bytes that a page inflates to.
+
+    PyArrow fills what is missing with any bytes. So a page must not fit into one byte less.
+    """
     name = _CODECS[codec]
     if name is None:
         return body
     if size > budget.most_inflated(len(body)):
         raise MalformedThrift("a dictionary that inflates to more than the memory limit allows")
     try:
-        return bytes(pa.decompress(body, decompressed_size=size, codec=name, asbytes=True))
+        inflated = bytes(pa.decompress(body, decompressed_size=size, codec=name, asbytes=True))
     except (pa.ArrowException, OSError, ValueError) as error:
         raise MalformedThrift(f"a dictionary that does not inflate: {error}") from None
+    if size and _fits(body, size - 1, name):
+        raise MalformedThrift("a dictionary that inflates to fewer bytes than it says")
+    return inflated
+
+
+def _fits(body: bytes, size: int, codec: str) -> bool:
+    try:
+        pa.decompress(body, decompressed_size=size, codec=codec)
+    except (pa.ArrowException, OSError, ValueError):
+        return False
+    return True
 
 
 def _entries(data: bytes, count: int, leaf: ParquetColumn) -> Iterator[bytes]:
@@ -191,8 +206,8 @@ def _entries(data: bytes, count: int, leaf: ParquetColumn) -> Iterator[bytes]:
     if leaf.physical == Physical.BYTE_ARRAY:
         return _texts(data, count)
     width: Any = leaf.length if leaf.physical == Physical.FIXED else _WIDTHS.get(leaf.physical, 0)
-    if not is_number(width) or width <= 0 or width * count > len(data):
-        raise MalformedThrift("a dictionary that is cut off")
+    if not is_number(width) or width <= 0 or width * count != len(data):
+        raise MalformedThrift("a dictionary of another size than its values")
     return (data[at : at + width] for at in range(0, width * count, width))
 
 
@@ -206,3 +221,5 @@ def _texts(data: bytes, count: int) -> Iterator[bytes]:
         if at > len(data):
             raise MalformedThrift("a dictionary that is cut off")
         yield data[at - size : at]
+    if at < len(data):
+        raise MalformedThrift("a dictionary of another size than its values")
