@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -72,3 +73,17 @@ def test_a_missing_or_superfluous_argument_is_an_error(lake, words):
 
     assert done.code == 2
     assert done.err.startswith("error: ")
+
+
+@pytest.mark.parametrize("depth", ["pages", "dictionary"])
+def test_plans_down_to_pages_are_proven(spark, tmp_path, depth):
+    table = pa.table({"a": range(200), "s": [str(n % 7) for n in range(200)]})
+    pages = {"write_page_index": True, "max_rows_per_page": 10, "write_batch_size": 1}
+    (tmp_path / "t").mkdir()
+    pq.write_table(table, tmp_path / "t" / "f.parquet", row_group_size=100, **pages)
+    predicates = ("-w", "a = 3", "-w", "s = 'x'", "-w", "a IN (5, 150) AND s < '4'")
+
+    done = whyscan("verify", "t", *predicates, "--depth", depth, "--engines", "none", cwd=tmp_path)
+
+    assert done.code == 0, done.err
+    assert done.out.startswith("3 predicates held against 200 rows of 1 file")
