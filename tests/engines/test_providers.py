@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 
+import datafusion
 import duckdb
 import polars as pl
 import pyarrow as pa
@@ -162,6 +163,15 @@ def test_a_reader_that_goes_away_leaves_no_thread(place):
     batches.close()
 
     assert threading.active_count() <= before + 1
+
+
+def test_a_condition_that_datafusion_folds_to_false_has_no_rows(place):
+    context = datafusion.SessionContext()
+    dataset = whyscan.open(place).to_datafusion(context, "events")
+
+    rows = context.sql("SELECT s FROM events WHERE id = 1 AND id = 2").to_arrow_table()
+
+    assert (rows.num_rows, dataset.last_plan.summary.files_kept) == (0, 0)
 
 
 @pytest.mark.parametrize(

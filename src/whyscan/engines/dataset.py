@@ -82,7 +82,10 @@ class TableDataset(Provider, ds.Dataset):  # type: ignore[misc]
         self, columns: Columns, filter: pc.Expression | None, batch_size: int | None
     ) -> Question:
         engine = self._engine or calling_engine()
-        parts = [part for part in (self._base, filter) if part is not None]
+        # DataFusion passes a condition that it has folded to FALSE as a value.
+        is_value = isinstance(filter, pa.Scalar)
+        whole = pc.scalar(filter) if is_value else filter
+        parts = [part for part in (self._base, whole) if part is not None]
         both = reduce(and_, parts) if parts else None
         return Question(self, engine, columns, both, batch_size)
 
