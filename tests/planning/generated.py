@@ -99,7 +99,7 @@ class Generated(MemoryTable):
             maybe_deleted=pa.array([f.maybe for f in self.made], pa.int64()),
         )
 
-    def row_groups(self, files, opened, columns, projection):  # noqa: ARG002 - the protocol's
+    def row_groups(self, files, opened, columns, projection, *, keep_footers=False):  # noqa: ARG002 - the protocol's
         chosen = [self.made[at] for at in opened.to_pylist()]
         groups = [(i, o, g) for i, f in enumerate(chosen) for o, g in enumerate(f.groups)]
         rows = pa.array([len(g.rows) for _, _, g in groups], pa.int64())

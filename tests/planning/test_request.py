@@ -43,7 +43,7 @@ def test_selected_columns_are_resolved_without_regard_to_case():
 
 
 @pytest.mark.parametrize(
-    "question", [{"depth": "pages"}, {"dialect": "sparc"}, {"timezone": "Mars/Base"}]
+    "question", [{"depth": "rows"}, {"dialect": "sparc"}, {"timezone": "Mars/Base"}]
 )
 def test_words_that_mean_nothing_are_wrong_usage(question):
     with pytest.raises(UsageError):

@@ -133,7 +133,7 @@ class MemoryTable:
             **self._hidden(),
         )
 
-    def row_groups(self, files, opened, columns, projection):  # noqa: ARG002 - the protocol's
+    def row_groups(self, files, opened, columns, projection, *, keep_footers=False):  # noqa: ARG002 - the protocol's
         positions = opened.to_pylist()
         reached = [at for at in positions if not self.data[at].missing]
         chosen = [self.data[at] for at in reached]
