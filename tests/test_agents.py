@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,12 @@ from whyscan.demo.lake import write_lake
 from whyscan.errors import UsageError
 
 BOTH = "country = 'DE' AND age > 40"
+
+
+def awaited(work):
+    """What a coroutine function returns. The tests of pages leave a loop running in this thread."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(lambda: asyncio.run(work())).result()
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +49,7 @@ def ask(lake):
             async with Client(server([str(lake)])) as client:
                 return await client.call_tool(name, arguments)
 
-        result = asyncio.run(called())
+        result = awaited(called)
         return result.is_error, result.content[0].text, result.structured_content
 
     return call
@@ -58,7 +65,7 @@ def test_a_client_on_standard_input_lists_the_tools_and_gets_a_report(lake):
             arguments = {"table": f"{lake}/users", "where": BOTH}
             return tools, await client.call_tool("explain", arguments)
 
-    tools, result = asyncio.run(session())
+    tools, result = awaited(session)
 
     assert [tool.name for tool in tools] == [
         "explain",
