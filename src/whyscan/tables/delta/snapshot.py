@@ -23,6 +23,7 @@ from whyscan.tables.delta.specs import spec
 from whyscan.tables.delta.state import TableState, read_state
 from whyscan.tables.delta.statistics import leaves
 from whyscan.tables.parquet import metadata_columns
+from whyscan.tables.parquet.levels_below import BelowRowGroups
 from whyscan.tables.parts import FETCHED_WHOLE
 
 if TYPE_CHECKING:
@@ -33,10 +34,7 @@ if TYPE_CHECKING:
     from whyscan.tables.file_columns import FileReading
     from whyscan.tables.history import History
     from whyscan.tables.snapshot import (
-        ContainersBelow,
         Files,
-        FilterCount,
-        ProbedFilters,
         Recording,
         RowGroups,
         Spec,
@@ -52,7 +50,7 @@ SMALL_LOG = 1 << 22
 """Every replay of a log with at most this many bytes also returns the paths of the files."""
 
 
-class DeltaSnapshot(Struct, frozen=True, eq=False):
+class DeltaSnapshot(BelowRowGroups, Struct, frozen=True, eq=False):
     """One version of a Delta table, or one part of it.
 
     `generated` has the expression of each generated partition column, by the column's path.
@@ -173,46 +171,6 @@ class DeltaSnapshot(Struct, frozen=True, eq=False):
         )
         data = DataFiles(self.store, files, opened, partial(below, self.store))
         return file_columns.row_groups(data, columns, projection, keep_footers=keep_footers)
-
-    def containers_below(
-        self, above: RowGroups | ContainersBelow, opened: pa.Array, columns: Sequence[Column]
-    ) -> ContainersBelow | None:
-        """The pages of the row groups at `opened`, if their footers were kept."""
-        from whyscan.tables.parquet.pages import pages_below
-
-        return pages_below(self.store, above, opened, columns)
-
-    def bloom_filters(
-        self, groups: RowGroups, at: pa.Array, values: Mapping[Column, pa.Array]
-    ) -> ProbedFilters:
-        """The bloom filters of the row groups at `at`, probed for values."""
-        from whyscan.tables.parquet.bloom_filters import bloom_filters
-
-        return bloom_filters(self.store, groups, at, values)
-
-    def dictionaries(
-        self, groups: RowGroups, at: pa.Array, values: Mapping[Column, pa.Array]
-    ) -> ProbedFilters:
-        """The dictionaries of the row groups at `at`, probed for values."""
-        from whyscan.tables.parquet.dictionaries import dictionaries
-
-        return dictionaries(self.store, groups, at, values)
-
-    def dictionary_counts(
-        self, groups: RowGroups, at: pa.Array, values: Mapping[Column, pa.Array]
-    ) -> tuple[FilterCount, ...]:
-        """How many dictionaries the row groups at `at` have, and their bytes; reads none."""
-        from whyscan.tables.parquet.dictionaries import dictionary_counts
-
-        return dictionary_counts(groups, at, values)
-
-    def written_filters(
-        self, groups: RowGroups, columns: Sequence[Column]
-    ) -> tuple[FilterCount, ...]:
-        """The columns with bloom filters, by the footers that were kept; reads no filter."""
-        from whyscan.tables.parquet.bloom_filters import written_filters
-
-        return tuple(written_filters(groups, columns))
 
     def reading(self, files: Files, at: pa.Array, zone: Zone) -> FileReading:  # noqa: ARG002 - the log's order
         """How the rows of the files at the positions `at` are read."""

@@ -39,6 +39,7 @@ from whyscan.tables.iceberg.manifests import (
 from whyscan.tables.iceberg.metadata import NAME_MAPPING
 from whyscan.tables.iceberg.metadata_files import MetadataFiles
 from whyscan.tables.iceberg.statistics import StatisticsReader
+from whyscan.tables.parquet.levels_below import BelowRowGroups
 from whyscan.tables.snapshot import Files, Manifests, RowGroups, SpecLine, Traffic
 from whyscan.tree.lazy import lazy
 
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     from whyscan.tables.iceberg.history import ChosenSnapshot
     from whyscan.tables.iceberg.metadata import SnapshotRecord, Spec, TableMetadata
     from whyscan.tables.iceberg.schemas import IcebergColumn
-    from whyscan.tables.snapshot import ContainersBelow, FilterCount, ProbedFilters, Recording
+    from whyscan.tables.snapshot import Recording
     from whyscan.tables.snapshot import Spec as PartitionSpec
     from whyscan.tables.storage.store import Store
     from whyscan.tree.nodes import Column, Path
@@ -76,7 +77,7 @@ class Listed(Struct, frozen=True):
     specs: tuple[int, ...]
 
 
-class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
+class IcebergSnapshot(BelowRowGroups, Struct, frozen=True, eq=False, dict=True):
     """One snapshot of an Iceberg table, or one part of it.
 
     Each manifest is read with its own spec. Columns are identified by field id. `listed` are the
@@ -288,46 +289,6 @@ class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
 
         footers = IcebergFooters(self.store, self.opened.places, self._file_columns)
         return footers.row_groups(files, opened, columns, projection, keep_footers=keep_footers)
-
-    def containers_below(
-        self, above: RowGroups | ContainersBelow, opened: pa.Array, columns: Sequence[Column]
-    ) -> ContainersBelow | None:
-        """The pages of the row groups at `opened`, if their footers were kept."""
-        from whyscan.tables.parquet.pages import pages_below
-
-        return pages_below(self.store, above, opened, columns)
-
-    def bloom_filters(
-        self, groups: RowGroups, at: pa.Array, values: Mapping[Column, pa.Array]
-    ) -> ProbedFilters:
-        """The bloom filters of the row groups at `at`, probed for values."""
-        from whyscan.tables.parquet.bloom_filters import bloom_filters
-
-        return bloom_filters(self.store, groups, at, values)
-
-    def dictionaries(
-        self, groups: RowGroups, at: pa.Array, values: Mapping[Column, pa.Array]
-    ) -> ProbedFilters:
-        """The dictionaries of the row groups at `at`, probed for values."""
-        from whyscan.tables.parquet.dictionaries import dictionaries
-
-        return dictionaries(self.store, groups, at, values)
-
-    def dictionary_counts(
-        self, groups: RowGroups, at: pa.Array, values: Mapping[Column, pa.Array]
-    ) -> tuple[FilterCount, ...]:
-        """How many dictionaries the row groups at `at` have, and their bytes; reads none."""
-        from whyscan.tables.parquet.dictionaries import dictionary_counts
-
-        return dictionary_counts(groups, at, values)
-
-    def written_filters(
-        self, groups: RowGroups, columns: Sequence[Column]
-    ) -> tuple[FilterCount, ...]:
-        """The columns with bloom filters, by the footers that were kept; reads no filter."""
-        from whyscan.tables.parquet.bloom_filters import written_filters
-
-        return tuple(written_filters(groups, columns))
 
     @lazy
     def _file_columns(self) -> IcebergFileColumns:

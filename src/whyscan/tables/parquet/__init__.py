@@ -1,15 +1,13 @@
 """Parquet: Hive tables and plain files, whose statistics are in their footers."""
 
 __all__ = [
-    "bloom_filters",
     "calendars",
     "data_files",
-    "dictionaries",
     "file_columns",
     "footers",
+    "levels_below",
     "metadata",
     "metadata_columns",
-    "pages",
     "partitions",
     "paths",
     "schemas",

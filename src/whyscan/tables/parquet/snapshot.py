@@ -16,6 +16,7 @@ from whyscan.tables.column_finder import Naming
 from whyscan.tables.file_columns import DataFile, FileReading
 from whyscan.tables.parquet import metadata_columns, partitions
 from whyscan.tables.parquet.footers import read_footers
+from whyscan.tables.parquet.levels_below import BelowRowGroups
 from whyscan.tables.parquet.paths import read_keys, visible
 from whyscan.tables.parquet.statistics import read_schemas, read_statistics
 from whyscan.tables.parquet.union import unite, with_partitions
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from whyscan.tables.parquet.footers import Footer
     from whyscan.tables.parquet.partitions import Partitions
     from whyscan.tables.parquet.schemas import FileSchema
-    from whyscan.tables.snapshot import ContainersBelow, FilterCount, ProbedFilters, Spec, SpecLine
+    from whyscan.tables.snapshot import Spec, SpecLine
     from whyscan.tables.storage.store import Store
     from whyscan.tree.nodes import Column, Path
     from whyscan.tree.types import Schema, Type
@@ -40,7 +41,7 @@ _UTC = zones.zone("UTC")
 _TRIED_FOR_SCHEMA = 3
 
 
-class ParquetSnapshot(Struct, eq=False):
+class ParquetSnapshot(BelowRowGroups, Struct, eq=False):
     """The listed files below one root folder.
 
     The schema unites those of the first and the last file by path. All footers are read only if a
@@ -142,46 +143,6 @@ class ParquetSnapshot(Struct, eq=False):
         footers = self._footers(opened.to_pylist())
         measured = read_statistics(footers, in_files, projection, keep_footers=keep_footers)
         return measured.row_groups(opened, files.containers)
-
-    def containers_below(
-        self, above: RowGroups | ContainersBelow, opened: pa.Array, columns: Sequence[Column]
-    ) -> ContainersBelow | None:
-        """The pages of the row groups at `opened`, if their footers were kept."""
-        from whyscan.tables.parquet.pages import pages_below
-
-        return pages_below(self.store, above, opened, columns)
-
-    def bloom_filters(
-        self, groups: RowGroups, at: pa.Array, values: Mapping[Column, pa.Array]
-    ) -> ProbedFilters:
-        """The bloom filters of the row groups at `at`, probed for values."""
-        from whyscan.tables.parquet.bloom_filters import bloom_filters
-
-        return bloom_filters(self.store, groups, at, values)
-
-    def dictionaries(
-        self, groups: RowGroups, at: pa.Array, values: Mapping[Column, pa.Array]
-    ) -> ProbedFilters:
-        """The dictionaries of the row groups at `at`, probed for values."""
-        from whyscan.tables.parquet.dictionaries import dictionaries
-
-        return dictionaries(self.store, groups, at, values)
-
-    def dictionary_counts(
-        self, groups: RowGroups, at: pa.Array, values: Mapping[Column, pa.Array]
-    ) -> tuple[FilterCount, ...]:
-        """How many dictionaries the row groups at `at` have, and their bytes; reads none."""
-        from whyscan.tables.parquet.dictionaries import dictionary_counts
-
-        return dictionary_counts(groups, at, values)
-
-    def written_filters(
-        self, groups: RowGroups, columns: Sequence[Column]
-    ) -> tuple[FilterCount, ...]:
-        """The columns with bloom filters, by the footers that were kept; reads no filter."""
-        from whyscan.tables.parquet.bloom_filters import written_filters
-
-        return tuple(written_filters(groups, columns))
 
     def reading(self, files: Files, at: pa.Array, zone: Zone) -> FileReading:
         """How to read the rows of the files at `at`, with the columns of all these files."""
