@@ -90,8 +90,8 @@ def as_number(value: Any) -> Any:
             return value
 
 
-def member(of: Mapping[str, Any], path: tuple[str, ...]) -> Any:
-    value: Any = of
+def member(values: Mapping[str, Any], path: tuple[str, ...]) -> Any:
+    value: Any = values
     for name in path:
         value = None if value is None else value[name]
     return as_number(value)
@@ -331,7 +331,7 @@ def as_polars(node: Expression) -> pl.Expr:
             return as_polars(node.arguments[0]).str.to_uppercase()
         case Column():
             column = pl.col(node.path[0])
-            return reduce(lambda of, name: of.struct.field(name), node.path[1:], column)
+            return reduce(lambda value, name: value.struct.field(name), node.path[1:], column)
         case Literal():
             return pl.lit(python_value(node.value, node.type), POLARS_TYPES[node.type])
     raise NotImplementedError(type(node))

@@ -83,8 +83,8 @@ def _ask_polars(frame: pl.LazyFrame) -> Ask:
 def by_pyarrow(table: whyscan.Table, file: str) -> tuple[Provider, Ask, Ask]:
     dataset = table.to_dataset()
 
-    def ask(of: ds.Dataset) -> Ask:
-        return lambda query: of.to_table(list(query.columns), filter=as_arrow(query.condition))
+    def ask(source: ds.Dataset) -> Ask:
+        return lambda query: source.to_table(list(query.columns), filter=as_arrow(query.condition))
 
     return dataset, ask(dataset), ask(ds.dataset(file))
 

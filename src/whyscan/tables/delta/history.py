@@ -40,12 +40,12 @@ def version_at(log: DeltaLog, recorded_times: Mapping[int, int], moment: int) ->
     )
 
 
-def recorded_times(reader: ActionReader, of: Iterable[Commit]) -> dict[int, int]:
+def recorded_times(reader: ActionReader, commits: Iterable[Commit]) -> dict[int, int]:
     """The time that each commit records (µs) by version; without commits that record none."""
-    commits = reader.commits(tuple(commit.file for commit in of))
+    files = reader.commits(tuple(commit.file for commit in commits))
     actions = reader.rows(
-        commits,
-        f"{commits.version} AS version, CAST(commitInfo ->> 'inCommitTimestamp' AS BIGINT) AS time",
+        files,
+        f"{files.version} AS version, CAST(commitInfo ->> 'inCommitTimestamp' AS BIGINT) AS time",
         "commitInfo IS NOT NULL",
     )
     return {r["version"]: r["time"] * _MILLISECOND for r in actions if r["time"] is not None}
