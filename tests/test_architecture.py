@@ -35,6 +35,7 @@ FACADE = frozenset(
         "__main__",
         "advising",
         "agents",
+        "dbt",
         "diagnosis",
         "plans",
         "pytest_plugin",

@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from whyscan.advising import advise
+from whyscan.dbt import explain_dbt
 from whyscan.errors import (
     AccessDenied,
     CorruptFile,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from whyscan.reports.pushdown_tree import PushdownNode
     from whyscan.reports.report import Report
     from whyscan.reports.stats import TableStats
+    from whyscan.statements.dbt.report import DbtReport
     from whyscan.statements.records import ScanReport, StatementReport
     from whyscan.tree.types import Field, Schema
 
@@ -60,6 +62,7 @@ __all__ = [
     "Advice",
     "Assertion",
     "CorruptFile",
+    "DbtReport",
     "Description",
     "Difference",
     "EvaluationProblem",
@@ -93,6 +96,7 @@ __all__ = [
     "UsageError",
     "WhyscanError",
     "advise",
+    "explain_dbt",
     "explain_sql",
     "open",
     "spark",
@@ -102,6 +106,7 @@ __all__ = [
 _MODULES = {
     "Advice": "whyscan.layouts.advice",
     "Assertion": "whyscan.reports.gates",
+    "DbtReport": "whyscan.statements.dbt.report",
     "Description": "whyscan.reports.description",
     "Difference": "whyscan.reports.diff",
     "Field": "whyscan.tree.types",

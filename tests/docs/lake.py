@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from mmh3 import hash as murmur
 
+from support.dbt_projects import RECENT, model, shop, write_project
 from tables.delta.conftest import Lake as DeltaTable
 from tables.delta.conftest import bounds
 from tables.iceberg.by_hand import Lake as IcebergTable
@@ -53,6 +54,9 @@ def write_lake(folder: Path) -> None:
     _sales(folder / "sales")
     _calendar(folder / "calendar")
     (folder.parent / "queries.csv").write_text(QUERIES, "utf-8")
+    write_project(folder.parent / "shop", shop())
+    last_month = model("recent", RECENT.replace(">= 11", ">= 12"), tags=["nightly"])
+    write_project(folder.parent / "shop-main", [last_month, *shop()[1:]])
 
 
 def _readings(folder: Path) -> None:

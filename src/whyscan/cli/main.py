@@ -23,6 +23,7 @@ COMMANDS = (
     "describe",
     "ls",
     "diff",
+    "dbt",
     "inventory",
     "audit",
     "advise",

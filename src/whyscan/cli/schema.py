@@ -12,6 +12,7 @@ from whyscan.cli.output import write
 DOCUMENTS = {
     "report": "whyscan.reports.report.Report",
     "statement": "whyscan.statements.records.StatementReport",
+    "dbt": "whyscan.statements.dbt.report.DbtReport",
     "diff": "whyscan.reports.diff.difference.Difference",
     "stats": "whyscan.reports.stats.profile.TableStats",
     "describe": "whyscan.reports.description.description.Description",
@@ -32,7 +33,7 @@ DOCUMENTS = {
 def schema(document: str) -> None:
     """Print the JSON Schema of a document.
 
-    DOCUMENT is report (the default), statement, diff, stats, describe, ls, inventory, audit,
+    DOCUMENT is report (the default), statement, dbt, diff, stats, describe, ls, inventory, audit,
     verify, advise or doctor.
     """
     from whyscan.reports.schema import schema as schema_of

@@ -288,3 +288,11 @@ def at_least(name: str, threshold: float, actual: float | None) -> Assertion:
 def at_most(name: str, threshold: float, actual: float | None) -> Assertion:
     """Make the outcome of a gate with an upper limit."""
     return Assertion(name, threshold, actual, actual is not None and actual <= threshold)
+
+
+def regression(name: str, tolerance: float, before: float | None, after: float | None) -> Assertion:
+    """Make the outcome of a gate on lost pruning; a loss that could not be measured fails."""
+    if before is None or after is None:
+        return Assertion(name, tolerance, None, passed=False)
+    lost = max(before - after, 0.0)
+    return Assertion(name, tolerance, round(lost, 3), lost <= tolerance)

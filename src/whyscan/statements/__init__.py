@@ -2,6 +2,7 @@
 
 __all__ = [
     "changes",
+    "dbt",
     "explain",
     "planners",
     "records",

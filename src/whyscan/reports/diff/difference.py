@@ -14,7 +14,7 @@ from whyscan.reports.conjuncts import ConjunctLine
 from whyscan.reports.diff.files import FileChanges, file_changes
 from whyscan.reports.engines import EngineReading
 from whyscan.reports.findings import Finding
-from whyscan.reports.gates import Assertion, GatedAmount, percent_pruned
+from whyscan.reports.gates import Assertion, GatedAmount, percent_pruned, regression
 from whyscan.reports.hypothetical import Hypothetical  # noqa: TC001 - the JSON Schema is made from it
 from whyscan.reports.levels import Level, in_order
 from whyscan.reports.rendering import WrittenReport
@@ -184,11 +184,11 @@ class Difference(WrittenReport, frozen=True):
         engine = readings[1].engine
         if tolerance is not None:
             shares = (percent_pruned(read.total, read.kept) for read in readings)
-            outcome = _regression("regression", tolerance, *shares)
+            outcome = regression("regression", tolerance, *shares)
             yield replace(outcome, engine=engine)
         if tolerance_bytes is not None:
             shares = (percent_pruned(read.bytes_total, read.bytes_kept) for read in readings)
-            outcome = _regression("regression_bytes", tolerance_bytes, *shares)
+            outcome = regression("regression_bytes", tolerance_bytes, *shares)
             yield replace(outcome, engine=engine)
 
     def _readings(self) -> tuple[GatedAmount, GatedAmount]:
@@ -240,13 +240,3 @@ def _without(findings: tuple[Finding, ...], excluded: tuple[Finding, ...]) -> tu
         else:
             remaining.append(finding)
     return tuple(remaining)
-
-
-def _regression(
-    name: str, tolerance: float, before: float | None, after: float | None
-) -> Assertion:
-    """Make the outcome of a gate; a loss that could not be measured fails."""
-    if before is None or after is None:
-        return Assertion(name, tolerance, None, passed=False)
-    lost = max(before - after, 0.0)
-    return Assertion(name, tolerance, round(lost, 3), lost <= tolerance)

@@ -14,15 +14,11 @@ from whyscan.errors import WhyscanError
 from whyscan.predicate.syntax.parse import DIALECTS
 from whyscan.spark.stages.workload.query import Query, Unparsed
 from whyscan.spark.stages.workload.query_logs import parsed_time
-from whyscan.statements.changes.dbt import ModelSettings, executed
+from whyscan.statements.dbt.project import Unexplained, statement_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-_NOT_RUN = {
-    "view": "a view reads nothing when it is made",
-    "ephemeral": "it is written into the models that use it",
-}
 _SKIPPED = frozenset({"skipped", "no-op"})
 _NOTHING: Mapping[str, Any] = {}
 
@@ -92,40 +88,28 @@ def _node(
 ) -> Query | Unparsed:
     texts = [part.get(key) for part in (result, node) for key in ("compiled_code", "compiled_sql")]
     text = str(next((candidate for candidate in texts if candidate), "")).strip()
-    config: Mapping[str, Any] = node.get("config") or _NOTHING
-    kind = str(config.get("materialized") or "")
     status = str(result.get("status") or "")
     if status in _SKIPPED:
         return Unparsed(where, text, "it was skipped")
-    if not text:
-        return Unparsed(where, "", f"a {node.get('resource_type') or 'node'} has no compiled SQL")
-    if node.get("language") == "python":
-        return Unparsed(where, text, "a model in Python has no SQL")
-    if kind in _NOT_RUN and node.get("resource_type") == "model":
-        return Unparsed(where, text, _NOT_RUN[kind])
-    notes: tuple[str, ...] = ()
-    if kind == "incremental" and not full_refresh:
-        try:
-            model = executed(text, _config(config), dialect, _target(node, result))
-        except WhyscanError as error:
-            return Unparsed(where, text, error.message)
-        text, notes = model.sql, (*model.notes, "the statement around its query is written here")
+    try:
+        model = statement_of(node, text, dialect, _target(node, result), full_refresh=full_refresh)
+    except WhyscanError as error:
+        return Unparsed(where, text, error.message)
+    if isinstance(model, Unexplained):
+        return Unparsed(where, text, model.why)
+    built = ("the statement around its query is written here",) if model.sql != text else ()
     when, unread = parsed_time(_begun(result))
     read = (result.get("adapter_response") or _NOTHING).get("bytes_processed")
     return Query(
-        text,
+        model.sql,
         dialect,
         first=when,
         last=when,
         days={} if when is None else {when.date().isoformat(): 1},
         bytes_read=read if isinstance(read, int) and not isinstance(read, bool) else None,
         origins=(where,),
-        notes=(*notes, *unread),
+        notes=(*model.notes, *built, *unread),
     )
-
-
-def _config(config: Mapping[str, Any]) -> ModelSettings:
-    return ModelSettings({**config, **(config.get("extra") or _NOTHING)})
 
 
 def _target(node: Mapping[str, Any], result: Mapping[str, Any]) -> str:
