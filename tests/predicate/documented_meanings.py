@@ -102,6 +102,8 @@ athena     | date_trunc('day', d)                     | d
 postgres   | date_trunc('day', d)                     | CAST(d AS TIMESTAMPTZ)
 postgres   | date_trunc('month', n)                   | date_trunc('month', n)
 postgres   | EXTRACT(YEAR FROM d) / 10                | year(d) / 10
+postgres   | EXTRACT(YEAR FROM d - 738885)            | year(d - 738885) - CASE WHEN year(d - 738885) < 1 THEN 1 ELSE 0 END
+postgres   | date_part('year', n)                     | year(n)
 postgres   | date_part('month', d) / 2                | month(d) / 2
 postgres   | round(i) / 2                             | i / 2
 postgres   | EXTRACT(DOW FROM d)                      | dayofweek(d)

@@ -26,7 +26,7 @@ name LIKE 'a!_%' ESCAPE '!'         | name LIKE 'a!_%' ESCAPE '!'
 CAST(ts AS DATE) = '2024-03-01'     | CAST(ts AS DATE) = DATE '2024-03-01'
 CASE WHEN id = 1 THEN 'x' END = 'x' | CASE WHEN id = 1 THEN 'x' END = 'x'
 coalesce(name, 'x') = 'y'           | coalesce(name, 'x') = 'y'
-EXTRACT(YEAR FROM ts) = 2024        | year(ts) = 2024
+EXTRACT(MONTH FROM ts) = 3          | month(ts) = 3
 lower(name) = 'x' AND abs(id) = 1   | lower(name) = 'x' AND abs(id) = 1
 substr(name, 2, 3) = 'x'            | substring(name, 2, 3) = 'x'
 name || 'x' = 'y'                   | concat(name, 'x') = 'y'
@@ -54,6 +54,13 @@ day - INTERVAL '7' DAY > '2024-01-01'
   duckdb     CAST(day - INTERVAL '7' DAY AS TIMESTAMP_NTZ) > TIMESTAMP_NTZ '2024-01-01 00:00:00'
   postgres   CAST(day - INTERVAL '7' DAY AS TIMESTAMP_NTZ) > TIMESTAMP_NTZ '2024-01-01 00:00:00'
   bigquery   CAST(day - INTERVAL '7' DAY AS TIMESTAMP_NTZ) > TIMESTAMP_NTZ '2024-01-01 00:00:00'
+EXTRACT(YEAR FROM ts) = 2024
+  spark      year(ts) = 2024
+  trino      year(ts) = 2024
+  duckdb     year(ts) = 2024
+  bigquery   year(ts) = 2024
+  snowflake  year(ts) = 2024
+  postgres   CASE WHEN year(ts) < 1 THEN year(ts) - 1 ELSE year(ts) END = 2024
 name LIKE 'a\_b'
   spark      name LIKE 'a\\_b'
   postgres   name LIKE 'a\\_b'

@@ -114,6 +114,25 @@ def test_hours_are_hours_where_the_clock_is_put_forward(tmp_path):
     assert kept == {"duckdb": 1, "spark": 0}
 
 
+@pytest.mark.parametrize(
+    ("zone", "second"), [("America/Havana", 484_117_200), ("Pacific/Apia", 1_285_498_800)]
+)
+def test_days_between_instants_are_duckdbs_where_a_day_begins_at_one(tmp_path, zone, second):
+    moment = pa.array([second * 1_000_000], pa.timestamp("us", "UTC"))
+    pq.write_table(pa.table({"ts": moment}), tmp_path / "0.parquet")
+    days = "date_diff('day', ts, TIMESTAMPTZ '2010-11-07 03:00:00+00')"
+    with duckdb.connect() as connection:
+        connection.execute(f"SET TimeZone = '{zone}'")
+        connection.register("rows", pa.table({"ts": moment}))
+        ((number,),) = connection.execute(f"SELECT {days} FROM rows").fetchall()
+
+    report = whyscan.open(str(tmp_path)).explain(
+        f"{days} = {number}", dialect="duckdb", timezone=zone
+    )
+
+    assert report.to_dict()["levels"][0]["kept"] == 1
+
+
 TWICE = [1_730_610_000 + 600 * step for step in range(14)]
 """Seconds from 05:00 to 07:10 of 2024-11-03: in New York the clock shows 01:00 to 02:00 twice."""
 SHOWN_TWICE = (

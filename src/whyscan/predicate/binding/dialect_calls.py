@@ -22,7 +22,15 @@ from whyscan.predicate.binding.calls import call
 from whyscan.predicate.binding.number_calls import Builder, plain
 from whyscan.predicate.binding.scope import Operand, Scope, Uninterpreted
 from whyscan.predicate.syntax.dialects import DialectFamily
-from whyscan.tree.nodes import CastFailure, Not, Operation
+from whyscan.tree.nodes import (
+    Case,
+    CastFailure,
+    Comparator,
+    Comparison,
+    Literal,
+    Not,
+    Operation,
+)
 from whyscan.tree.types import (
     BIGINT,
     BINARY,
@@ -127,6 +135,14 @@ def _dow_from_zero(operand: Operand, scope: Scope) -> Expression:
 def _dow_iso(operand: Operand, scope: Scope) -> Expression:
     """The day of the week, where Monday is 1."""
     return time_calls.shifted_part(Operation.ADD, "weekday", operand, scope)
+
+
+def _year_without_zero(operand: Operand, scope: Scope) -> Expression:
+    """The year of Postgres, which numbers the year before 1 as -1."""
+    year = call("year", [operand], scope)
+    before = time_calls.shifted_part(Operation.SUBTRACT, "year", operand, scope)
+    is_before_christ = Comparison(Comparator.LESS, year, Literal(1, INT))
+    return Case(((is_before_christ, before),), year, INT)
 
 
 def _one_argument(make: Callable[[Operand, Scope], Expression]) -> Builder:
@@ -302,8 +318,8 @@ _DUCKDB: dict[str, Builder] = {
     "date_trunc": time_calls.date_trunc,
     "datetrunc": time_calls.date_trunc,
     "date_add": time_calls.moved(Operation.ADD),
-    "date_diff": time_calls.datediff_borders,
-    "datediff": time_calls.datediff_borders,
+    "date_diff": time_calls.datediff_duckdb,
+    "datediff": time_calls.datediff_duckdb,
     "strftime": time_calls.strftime,
     "week": plain("weekofyear", 1),
     "weekofyear": plain("weekofyear", 1),
@@ -424,7 +440,12 @@ _PARTS_OF_FAMILY: dict[DialectFamily, dict[str, Part]] = {
         "dayofweek": _dow_from_zero,
         "isodow": _dow_iso,
     },
-    DialectFamily.POSTGRES: {**_ISO_WEEKS, "dow": _dow_from_zero, "isodow": _dow_iso},
+    DialectFamily.POSTGRES: {
+        **_ISO_WEEKS,
+        **dict.fromkeys(("year", "years", "yr", "y"), _year_without_zero),
+        "dow": _dow_from_zero,
+        "isodow": _dow_iso,
+    },
     DialectFamily.BIGQUERY: {"isoweek": "weekofyear", "dayofweek": "dayofweek", "second": "second"},
     DialectFamily.SNOWFLAKE: {
         "second": "second",

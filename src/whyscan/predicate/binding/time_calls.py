@@ -437,6 +437,17 @@ def datediff_borders(arguments: Arguments) -> Expression:
     return call("datediff", (arguments.operand(2), arguments.operand(1)), arguments.scope)
 
 
+def datediff_duckdb(arguments: Arguments) -> Expression:
+    """DuckDB's `date_diff('day', start, end)`; of instants only where no clock is changed.
+
+    DuckDB counts from first hour to first hour: a day that begins at 01:00 makes it a day less.
+    """
+    ends = [type_of(arguments.expect(3).operand(at).expression) for at in (1, 2)]
+    if TIMESTAMP in ends and arguments.scope.clock.zone.transitions:
+        raise Uninterpreted("days between instants in a time zone that changes its clocks")
+    return datediff_borders(arguments)
+
+
 def datediff_bigquery(arguments: Arguments) -> Expression:
     """`date_diff(end, start, DAY)`."""
     _require_days(arguments.expect(3).word(2))
