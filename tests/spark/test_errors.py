@@ -9,6 +9,8 @@ import pytest
 from whyscan import errors
 from whyscan.errors import CorruptFile, StorageError, TextSpan, UnknownColumn, WhyscanError
 from whyscan.spark.errors import carried, from_text, of_spark, to_text, uncarried
+from whyscan.spark.stage_output import write_table
+from whyscan.spark.stages.inventory.writing import inventory_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -67,6 +69,21 @@ def test_an_error_that_was_not_carried_is_read_from_the_traceback() -> None:
 )
 def test_an_error_of_spark_itself_is_one_line(text: str, line: str) -> None:
     assert of_spark(RuntimeError(text)).message == line
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("place", ["s3://bucket/out", "s3a://bucket/out", "abfss://c@a/out"])
+@pytest.mark.parametrize("form", ["parquet", "delta"])
+def test_a_store_that_spark_has_no_client_for_is_one_line_with_a_hint(
+    spark: SparkSession, place: str, form: str
+) -> None:
+    for act in (
+        lambda: inventory_at(place, form).complete_rows(spark),
+        lambda: write_table(spark.range(1), place, form),
+    ):
+        with pytest.raises(StorageError, match=r"^Spark has no ") as caught:
+            act()
+        assert "hadoop-aws in spark.jars.packages" in (caught.value.hint or "")
 
 
 def test_what_is_not_from_spark_passes() -> None:

@@ -29,9 +29,17 @@ T = TypeVar("T")
 
 DIED = ("Python worker exited unexpectedly", "Python worker failed to connect back")
 
+_NEEDS_CLIENT = (
+    "add Hadoop's client of that store to Spark (for s3a:// hadoop-aws in spark.jars.packages), "
+    "or name a local folder"
+)
 _MARK = "whyscan error: "
 _RAISED = re.compile(r"^(?:\S+: )?whyscan\.errors\.(\w+): (.*)$(?:\nhint: (.*)$)?", re.MULTILINE)
 _CAUSED = "Caused by: "
+_NO_SCHEME = re.compile(r'No FileSystem for scheme:? "?([\w+.-]+)"?')
+_NO_CLIENT = re.compile(
+    r"Class (org\.apache\.hadoop\.fs\.\S+|com\.google\.cloud\.hadoop\.\S+) not found"
+)
 _CLASS = re.compile(r"^\[[A-Z_.]+\]\s*|^[\w.]+(?:Exception|Error): ")
 
 
@@ -113,11 +121,27 @@ def of_spark(error: BaseException) -> WhyscanError:
         return from_text(
             json.dumps({"class": error_class.__name__, "message": raised[2], "hint": raised[3]})
         )
+    if (lacking := _without_file_system(text)) is not None:
+        return lacking
     died = next((words for words in DIED if words in text), None)
     if died is not None:
         hint = "it may have run out of memory: spark.executor.memoryOverhead gives it more"
         return WhyscanError(f"Spark failed: {died}", hint=hint)
     return WhyscanError(f"Spark failed: {_line(text)}", hint="Spark's own log has the rest")
+
+
+def _without_file_system(text: str) -> WhyscanError | None:
+    """The error about a store that Spark has no client for; None if the text is of another error.
+
+    whyscan reads stores by a client of its own; Spark writes, and needs Hadoop's client.
+    """
+    if (scheme := _NO_SCHEME.search(text)) is not None:
+        message = f"Spark has no file system for {scheme[1]}://"
+    elif (client := _NO_CLIENT.search(text)) is not None:
+        message = f"Spark has no class {client[1]}"
+    else:
+        return None
+    return errors.StorageError(message, hint=_NEEDS_CLIENT)
 
 
 def _line(text: str) -> str:

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from whyscan.errors import UsageError, WhyscanError
-from whyscan.spark.errors import of_spark, uncarried
+from whyscan.spark.errors import uncarried
 from whyscan.spark.versions import condition_of
 
 if TYPE_CHECKING:
@@ -160,15 +160,14 @@ def refuse_another(spark: SparkSession, place: str, form: TableFormat) -> None:
 
 
 def _is_there(spark: SparkSession, place: str, form: str) -> bool:
-    from pyspark.errors import AnalysisException
-
     try:
-        # Spark Connect looks for the folder only when the columns are needed.
-        return bool(spark.read.format(form).load(place).columns)
-    except AnalysisException as error:
+        with uncarried():
+            # Spark Connect looks for the folder only when the columns are needed.
+            return bool(spark.read.format(form).load(place).columns)
+    except WhyscanError as error:
         if is_absent(error):
             return False
-        raise of_spark(error) from error
+        raise
 
 
 def is_absent(error: BaseException) -> bool:

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from msgspec import Struct
 
-from whyscan.errors import UsageError
-from whyscan.spark.errors import of_spark, uncarried
+from whyscan.errors import UsageError, WhyscanError
+from whyscan.spark.errors import uncarried
 from whyscan.spark.jobs import with_settings
 from whyscan.spark.stage_output import TableFormat, append, format_named, is_absent, refuse_another
 from whyscan.spark.stages.inventory import direct
@@ -68,15 +68,14 @@ class InventoryStore(Struct, frozen=True):
 
     def complete_rows(self, spark: SparkSession) -> dict[tuple[str, str], TableRow]:
         """The last row of each complete snapshot, by table and snapshot, ordered by read time."""
-        from pyspark.errors import AnalysisException
-
         refuse_another(spark, self.tables, self.form)
         try:
-            rows = self._read(spark, self.tables, TABLES).select(*TABLES.names).collect()
-        except AnalysisException as error:
+            with uncarried():
+                rows = self._read(spark, self.tables, TABLES).select(*TABLES.names).collect()
+        except WhyscanError as error:
             if is_absent(error):
                 return {}
-            raise of_spark(error) from error
+            raise
         table_rows = [TableRow(**record.asDict()) for record in rows]
         if self.form is TableFormat.PARQUET and direct.is_local(spark, self.containers):
             # A run that replaces the files of a snapshot may have been ended half-way.
