@@ -15,11 +15,13 @@ from whyscan.cli.output import atomic_file, require_standard_output, silence
 from whyscan.cli.progress import Progress
 from whyscan.cli.startup import sigterm_as_interrupt
 from whyscan.errors import StorageError, UsageError
+from whyscan.reports.words import counted
 from whyscan.table import plan_table
 from whyscan.terms import PlanTerms  # noqa: TC001 - msgspec reads the annotations of a record
 
 if TYPE_CHECKING:
     from whyscan.plans import Plan
+    from whyscan.tables.snapshot import Traffic
 
 PIPE = Path("-")
 FORMS = ("parquet", "csv", "arrow")
@@ -92,6 +94,15 @@ def scan(arguments: ScanArguments) -> None:
         columns = options.columns(arguments.select)
         plan = plan_table(table, where, columns, arguments.terms, limit=arguments.limit)
         _write(plan, form, arguments.output)
+    _say_pages(table.snapshot.traffic())
+
+
+def _say_pages(traffic: Traffic) -> None:
+    """Say whether only the pages that stay were read, if a plan skipped pages."""
+    read = [f"{counted(traffic.paged, 'row group')} read by the pages that stay"]
+    read += [f"{count:,} read whole: {why}" for why, count in traffic.whole]
+    if traffic.paged or traffic.whole:
+        click.echo(f"pages: {'; '.join(read)}", err=True)
 
 
 def _form(chosen: str | None, output: Path) -> str:

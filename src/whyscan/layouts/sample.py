@@ -20,7 +20,7 @@ from whyscan.scan.plan_portions import Portion
 from whyscan.scan.projection import result_columns
 from whyscan.scan.reader import read_portion
 from whyscan.scan.rows import represented
-from whyscan.scan.tasks import Task
+from whyscan.scan.tasks import GroupTask, Task
 from whyscan.tree import zones
 from whyscan.tree.lazy import lazy
 
@@ -188,7 +188,8 @@ def choose(snapshot: Snapshot, files: Files, columns: Sequence[Column], budget: 
     owners, ordinals = groups.owners.to_pylist(), groups.ordinal.to_pylist()
     spans = groups.ranges.to_pylist()
     prices = [sum(end - start for start, end in ranges) for ranges in spans]
-    tasks = [Task(at, (), {ordinal: ()}) for at, ordinal in zip(owners, ordinals, strict=True)]
+    pairs = zip(owners, ordinals, strict=True)
+    tasks = [Task(at, (), {ordinal: GroupTask(())}) for at, ordinal in pairs]
     # A file without a footer, such as one of Avro, is read whole.
     reached = set(groups.opened.to_pylist())
     unopened = [at for at in looked_at.tolist() if count and at not in reached]

@@ -105,7 +105,7 @@ class AvroSource:
         chosen = [
             (column, field)
             for column, field in zip(self.columns, self._fields, strict=True)
-            if any(column.leaves[0] <= i < column.leaves[1] for i in leaves)
+            if any(map(column.has, leaves))
         ]
         start = unit.start
         with errors_of_file(self._data):

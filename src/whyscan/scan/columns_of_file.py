@@ -30,6 +30,10 @@ class FileColumn(Struct, frozen=True):
     leaves: tuple[int, int]
     members: tuple[FileColumn, ...] = ()
 
+    def has(self, leaf: int) -> bool:
+        """Whether a leaf is one of the column's."""
+        return self.leaves[0] <= leaf < self.leaves[1]
+
 
 def file_columns(schema: Iterable[pa.Field]) -> tuple[FileColumn, ...]:
     """The columns of a file, from its Arrow schema."""

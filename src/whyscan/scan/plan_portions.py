@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
+from whyscan.planning.plan.file_scans import byte_ranges
 from whyscan.scan.projection import ResultColumns, result_columns
 from whyscan.scan.tasks import Task, tasks
 from whyscan.tables.file_columns import (
@@ -165,12 +166,7 @@ def unfiltered(portion: Portion, meter: Meter) -> Portion:
 
     `meter` counts what is read of the files.
     """
-    chosen = tuple(
-        replace(
-            task, open=(), groups=None if task.groups is None else dict.fromkeys(task.groups, ())
-        )
-        for task in portion.tasks
-    )
+    chosen = tuple(task.without_conditions() for task in portion.tasks)
     stores: dict[int, Store] = {}
     files = tuple(_metered(file, meter, stores) for file in portion.reading.files)
     reading = replace(portion.reading, files=files)
@@ -221,9 +217,9 @@ def _pieces(chosen: Sequence[Task], evidence: Evidence) -> Iterator[tuple[Task, 
         if task.groups is None:
             yield task, OPENING + (size or 0)
             continue
-        for number, (ordinal, left) in enumerate(task.groups.items()):
+        for number, (ordinal, group) in enumerate(task.groups.items()):
             read_bytes = measured[task.at, ordinal] + (0 if number else OPENING)
-            yield replace(task, groups={ordinal: left}), read_bytes
+            yield replace(task, groups={ordinal: group}), read_bytes
 
 
 def _group_bytes(evidence: Evidence) -> dict[tuple[int, int], int]:
@@ -232,7 +228,7 @@ def _group_bytes(evidence: Evidence) -> dict[tuple[int, int], int]:
     if level is None:
         return {}
     groups, kept = level.listed, pa.array(evidence.read(level))
-    ranges = groups.ranges.filter(kept)
+    ranges = byte_ranges(evidence).filter(kept)
     spans = pc.list_flatten(ranges).flatten().to_numpy().reshape(-1, 2)
     sizes = np.zeros(len(ranges), np.int64)
     np.add.at(sizes, pc.list_parent_indices(ranges).to_numpy(), spans[:, 1] - spans[:, 0])

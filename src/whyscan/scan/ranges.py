@@ -65,13 +65,20 @@ class RangeFile(io.RawIOBase):
         end = min(self._at + len(into), self._size)
         if end <= self._at:
             return 0
-        cached = self._find(self._at, end)
-        content = cached or self._store.read(self._path, self._at, end - self._at)
-        if len(content) != end - self._at:
-            raise CorruptFile(self._store.shown(self._path), "it is shorter than its store said")
+        content = self._content(self._at, end)
         into[: len(content)] = memoryview(content)
         self._at = end
         return len(content)
+
+    def read_at(self, count: int, offset: int) -> bytes:
+        """So many bytes from an offset on. The position stays: several threads may read so."""
+        return bytes(self._content(offset, offset + count))
+
+    def _content(self, start: int, end: int) -> pa.Buffer:
+        content = self._find(start, end) or self._store.read(self._path, start, end - start)
+        if len(content) != end - start:
+            raise CorruptFile(self._store.shown(self._path), "it is shorter than its store said")
+        return content
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]

@@ -115,7 +115,7 @@ class _Scan(Struct, frozen=True):
 
         opened_files = _ahead(files, open_numbered, _FILES_AHEAD if far else 0)
         units = (
-            (opened, unit)
+            (opened, replace(unit, rows=opened.task.rows_in(unit.ordinal)))
             for opened in opened_files
             for unit in opened.file.source.units(opened.task.ordinals)
         )

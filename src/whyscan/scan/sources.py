@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from whyscan.scan.columns_of_file import FileColumn
-    from whyscan.tables.file_columns import DataFile
+    from whyscan.tables.file_columns import DataFile, RowRanges
 
 ROWS_AT_MOST = 1 << 17
 ROWS_AT_LEAST = 1 << 10
@@ -33,10 +33,15 @@ class Piece(Struct, frozen=True):
 
 
 class ReadUnit(Struct, frozen=True):
-    """A range of a file that is read at once: a row group, or the whole file."""
+    """A range of a file that is read at once: a row group, or the whole file.
+
+    `rows` are the (first, end) of the rows that are needed, by their numbers in the unit; None
+    means all rows. A file may give others, too.
+    """
 
     ordinal: int
     start: int
+    rows: RowRanges | None = None
 
 
 class OpenedFile(Protocol):

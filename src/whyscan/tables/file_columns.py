@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from whyscan.tables.storage.store import Store
     from whyscan.tree.nodes import Path
 
+RowRanges: TypeAlias = tuple[tuple[int, int], ...]
+"""The (first, end) of consecutive rows, by their numbers in a row group."""
+
 UTC = "UTC"
 _VARIANT = pa.struct([("metadata", pa.binary()), ("value", pa.binary())])
 _INTEGERS = {8: pa.int8(), 16: pa.int16(), 32: pa.int32(), 64: pa.int64()}

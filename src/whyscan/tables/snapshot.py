@@ -259,12 +259,15 @@ class Traffic(Struct, frozen=True):
     """How many objects and bytes were read so far, for the report.
 
     `from_cache` of the objects came from the cache and not from their store; None is unknown: the
-    format does not count them.
+    format does not count them. Of `paged` row groups only the pages that stay were read; `whole`
+    counts by reason those that were read whole though pages of them were skipped.
     """
 
     objects: int
     bytes: int
     from_cache: int | None = None
+    paged: int = 0
+    whole: tuple[tuple[str, int], ...] = ()
 
 
 class Snapshot(Protocol):

@@ -8,6 +8,7 @@ __all__ = [
     "levels_below",
     "metadata",
     "metadata_columns",
+    "paged_files",
     "partitions",
     "paths",
     "schemas",

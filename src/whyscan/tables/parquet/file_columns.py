@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from whyscan.errors import TableError
+from whyscan.errors import CorruptFile, TableError
 from whyscan.tables.file_columns import ReadColumn, is_list, list_of, map_of, result_type, struct_of
-from whyscan.tables.parquet.footers import ENDING, MAGIC
+from whyscan.tables.parquet.footers import file_of_footer
 from whyscan.tables.parquet.metadata import Decoder
 from whyscan.tables.parquet.union import unite
 from whyscan.tree.types import StructType
@@ -101,6 +101,8 @@ def _walk(fields: Iterable[pa.Field], above: Path) -> Iterator[tuple[Path, pa.Da
 
 def _arrow_schema(footer: Footer) -> Sequence[pa.Field]:
     """The schema that PyArrow reads from a footer, which it takes for a file without rows."""
-    length = len(footer.data).to_bytes(ENDING - len(MAGIC), "little")
-    file = pa.BufferReader(MAGIC + footer.data + length + MAGIC)
-    return list(pq.ParquetFile(file, arrow_extensions_enabled=False).schema_arrow)
+    try:
+        file = pa.BufferReader(file_of_footer(footer.data))
+        return list(pq.ParquetFile(file, arrow_extensions_enabled=False).schema_arrow)
+    except (pa.ArrowException, OSError) as error:
+        raise CorruptFile(footer.path, str(error).splitlines()[0]) from None

@@ -82,6 +82,11 @@ def _footer(store: Store, piece: ByteRange, end: memoryview) -> bytes:
     return bytes(end[-ENDING - length : -ENDING])
 
 
+def file_of_footer(footer: bytes) -> bytes:
+    """A Parquet file without data that has this footer."""
+    return b"".join((MAGIC, footer, len(footer).to_bytes(4, "little"), MAGIC))
+
+
 def all_bytes(metadata: memoryview) -> memoryview:
     """All bytes of a range are metadata and may be cached."""
     return metadata

@@ -124,9 +124,9 @@ class _IndexedFile(Struct, frozen=True):
             chunks = footer.metadata.row_groups[ordinal].chunks
             located = chunks if footer.projected is None else {*footer.projected, *leaves}
             for at in located:
-                wanted.extend(_place(chunks[at], _OFFSETS, footer))
+                wanted.extend(index_place(chunks[at], _OFFSETS, footer.footer.size))
                 if at in leaves:
-                    wanted.extend(_place(chunks[at], _BOUNDS, footer))
+                    wanted.extend(index_place(chunks[at], _BOUNDS, footer.footer.size))
         # Indexes that overlap would take more memory than the file has bytes: none is read.
         joined = joined_ranges(wanted) if _size(wanted) == _size(joined_ranges(wanted, 0)) else []
         ranges = (ByteRange(footer.footer.key, begin, end - begin) for begin, end in joined)
@@ -142,13 +142,13 @@ def _size(ranges: Sequence[tuple[int, int]]) -> int:
     return sum(end - begin for begin, end in ranges)
 
 
-def _place(chunk: Fields, keys: tuple[int, int], footer: FileFooter) -> Iterator[tuple[int, int]]:
-    """Where an index is, if the chunk has one that lies between the file's begin and its footer."""
+def index_place(chunk: Fields, keys: tuple[int, int], size: int) -> Iterator[tuple[int, int]]:
+    """Where an index is, if the chunk has one that lies inside the file of `size` bytes."""
     offset, length = (chunk.get(key) for key in keys)
-    if is_number(offset) and is_number(length) and offset > 0 and length > 0:
-        end = footer.footer.size - ENDING
-        if length <= end - offset:
-            yield offset, offset + length
+    if not is_number(offset) or not is_number(length) or offset <= 0 or length <= 0:
+        return
+    if length <= size - ENDING - offset:
+        yield offset, offset + length
 
 
 class _PagesOfColumn(Struct):
@@ -413,7 +413,7 @@ class _Indexes(Struct):
     def _bytes(self, chunk: Fields, keys: tuple[int, int]) -> bytes | None:
         if keys[0] not in chunk:
             return None
-        for begin, end in _place(chunk, keys, self.footer):
+        for begin, end in index_place(chunk, keys, self.footer.footer.size):
             for first, block in self.blocks:
                 if first <= begin and end <= first + len(block):
                     return block[begin - first : end - first]

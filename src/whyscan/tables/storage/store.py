@@ -7,7 +7,7 @@ object store that cannot change are cached on this machine; files on disk are no
 from __future__ import annotations
 
 import json
-from collections import deque
+from collections import Counter, deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import chain, islice
@@ -76,13 +76,17 @@ class _Piece(Struct, frozen=True):
 class Meter(Struct):
     """Counts the reads so far: `paths` of all objects, `fetched` those from their store, bytes.
 
-    `requests` counts the ranges that were read from their store.
+    `requests` counts the ranges that were read from their store. `paged` counts the row groups of
+    which only the needed pages were read, and `whole` by reason those that were read whole though
+    pages of them were skipped.
     """
 
     paths: set[str] = field(default_factory=set)
     fetched: set[str] = field(default_factory=set)
     bytes: int = 0
     requests: int = 0
+    paged: int = 0
+    whole: Counter[str] = field(default_factory=Counter)
 
     def count(self, path: str, size: int) -> None:
         self.fetched.add(path)
@@ -94,8 +98,18 @@ class Meter(Struct):
         self.paths.add(path)
         self.bytes += size
 
+    def count_pages(self, why_whole: str | None) -> None:
+        """Count a row group with skipped pages, and why it is read whole; None if it is not."""
+        if why_whole is None:
+            self.paged += 1
+        else:
+            self.whole[why_whole] += 1
+
     def traffic(self) -> Traffic:
-        return Traffic(len(self.paths), self.bytes, len(self.paths) - len(self.fetched))
+        from_cache = len(self.paths) - len(self.fetched)
+        return Traffic(
+            len(self.paths), self.bytes, from_cache, self.paged, tuple(self.whole.items())
+        )
 
 
 class Store(Struct, frozen=True, eq=False):
