@@ -87,6 +87,8 @@ class MemoryTable:
     notes: tuple[str, ...] = ()
     recordings: Mapping[str, Recording] = field(default_factory=dict)
 
+    below = None
+
     @property
     def format(self) -> str:
         if not self.footers_describe_files:
@@ -211,6 +213,10 @@ class MemoryTable:
 
 class DeepMemoryTable(MemoryTable):
     """A table with a level below row groups, their `parts`."""
+
+    @property
+    def below(self):
+        return self
 
     def containers_below(self, above, opened, columns):  # noqa: ARG002 - the protocol's
         if not isinstance(above, RowGroups):

@@ -121,6 +121,6 @@ def probed(
     kind = arrow_type(column.type)
     literals = pc.unique(pa.concat_arrays([v.cast(kind) for v in values])).drop_null()
     every = pa.array(range(groups.count))
-    read = getattr(snapshot, method)(groups, every, {column: literals})
+    read = getattr(snapshot.below, method)(groups, every, {column: literals})
     is_there = any(count.present for count in read.counts)
     return replace(groups.containers, filters=read.filters if is_there else {}), column

@@ -7,7 +7,7 @@ the table's files have today.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -79,6 +79,8 @@ class HypotheticalSnapshot(Struct, frozen=True, eq=False, dict=True):
     draw: int | None = None
     drawn_sample: Sample | None = None
     files_at_most: int | None = None
+
+    below: ClassVar[None] = None
 
     @property
     def uri(self) -> str:

@@ -16,7 +16,6 @@ from whyscan.errors import WhyscanError
 from whyscan.pruning.blocks import make_blocks
 from whyscan.tables.bounded_cache import BoundedCache, count
 from whyscan.tables.cached_row_groups import CachedRowGroups, ChosenFiles
-from whyscan.tables.snapshot import DeepSnapshot, FilteredSnapshot, ProbedFilters
 from whyscan.tree.lazy import lazy
 
 if TYPE_CHECKING:
@@ -26,9 +25,8 @@ if TYPE_CHECKING:
     from whyscan.pruning.containers import Containers
     from whyscan.tables.file_columns import FileReading
     from whyscan.tables.snapshot import (
-        ContainersBelow,
+        BelowRowGroups,
         Files,
-        FilterCount,
         Manifests,
         Recording,
         RowGroups,
@@ -65,7 +63,7 @@ def with_cache(snapshot: Snapshot, columns: Sequence[Column] = ()) -> CachedSnap
 
 
 class _CachedColumns(Struct):
-    """All files of a snapshot, and apart from them what metadata says about each column.
+    """All files of a snapshot, and separately the metadata of each column.
 
     `by_path` has containers with the partition values and statistics of one column each. The files
     are put into `blocks` by the columns in `arranged`.
@@ -121,6 +119,11 @@ class CachedSnapshot(Struct, frozen=True, eq=False, dict=True):
     def footers_describe_files(self) -> bool:
         return self.snapshot.footers_describe_files
 
+    @property
+    def below(self) -> BelowRowGroups | None:
+        """Nothing below row groups is cached."""
+        return self.snapshot.below
+
     @lazy
     def _sampled(self) -> Schema:
         return self.snapshot.schema()
@@ -168,46 +171,6 @@ class CachedSnapshot(Struct, frozen=True, eq=False, dict=True):
             (c for c in self._views.values() if c.files is files), ChosenFiles(files, None)
         )
         return self._groups.read(self.snapshot, chosen, opened, columns, projection)
-
-    def containers_below(
-        self, above: RowGroups | ContainersBelow, opened: pa.Array, columns: Sequence[Column]
-    ) -> ContainersBelow | None:
-        """The containers of the level below, which are not cached."""
-        if not isinstance(self.snapshot, DeepSnapshot):
-            return None
-        return self.snapshot.containers_below(above, opened, columns)
-
-    def bloom_filters(
-        self, groups: RowGroups, at: pa.Array, values: Mapping[Column, pa.Array]
-    ) -> ProbedFilters:
-        """The filters of row groups, which are not cached."""
-        if not isinstance(self.snapshot, FilteredSnapshot):
-            return ProbedFilters({})
-        return self.snapshot.bloom_filters(groups, at, values)
-
-    def dictionaries(
-        self, groups: RowGroups, at: pa.Array, values: Mapping[Column, pa.Array]
-    ) -> ProbedFilters:
-        """The dictionaries of row groups, which are not cached."""
-        if not isinstance(self.snapshot, FilteredSnapshot):
-            return ProbedFilters({})
-        return self.snapshot.dictionaries(groups, at, values)
-
-    def dictionary_counts(
-        self, groups: RowGroups, at: pa.Array, values: Mapping[Column, pa.Array]
-    ) -> tuple[FilterCount, ...]:
-        """How many dictionaries there are, by the footers that were kept."""
-        if not isinstance(self.snapshot, FilteredSnapshot):
-            return ()
-        return self.snapshot.dictionary_counts(groups, at, values)
-
-    def written_filters(
-        self, groups: RowGroups, columns: Sequence[Column]
-    ) -> tuple[FilterCount, ...]:
-        """The columns with bloom filters, by the footers that were kept."""
-        if not isinstance(self.snapshot, FilteredSnapshot):
-            return ()
-        return self.snapshot.written_filters(groups, columns)
 
     def _view(
         self, columns: Sequence[Column], zone: Zone, manifests: pa.Array | None
@@ -266,9 +229,9 @@ class CachedSnapshot(Struct, frozen=True, eq=False, dict=True):
             # not fail.
             columns, read = list(missing), self.snapshot.files(missing, zone, None)
         if cache.files is None:
-            bare = replace(read.containers.of(()), partition=read.containers.partition)
+            bare = replace(read.containers.only(()), partition=read.containers.partition)
             cache.files = replace(read, containers=bare)
-        by_path = {c.path: replace(read.containers.of([c]), rows=None) for c in columns}
+        by_path = {c.path: replace(read.containers.only([c]), rows=None) for c in columns}
         count_before = len(cache.by_path)
         for path, column in by_path.items():
             cache.by_path.put(path, column)
@@ -316,7 +279,7 @@ def _united(containers: Containers, columns: Sequence[Containers]) -> Containers
 def _at(files: Files, at: pa.Array) -> Files:
     """The files at the positions `at`, in that order."""
 
-    def of(values: pa.Array | None) -> pa.Array | None:
+    def taken(values: pa.Array | None) -> pa.Array | None:
         return None if values is None else values.take(at)
 
     return replace(
@@ -326,9 +289,9 @@ def _at(files: Files, at: pa.Array) -> Files:
         rows=files.rows.take(at),
         partition=files.partition.take(at) if files.partition.num_columns else files.partition,
         containers=files.containers.take(at),
-        deleted=of(files.deleted),
-        maybe_deleted=of(files.maybe_deleted),
-        formats=of(files.formats),
-        manifest=of(files.manifest),
-        spec=of(files.spec),
+        deleted=taken(files.deleted),
+        maybe_deleted=taken(files.maybe_deleted),
+        formats=taken(files.formats),
+        manifest=taken(files.manifest),
+        spec=taken(files.spec),
     )

@@ -304,6 +304,11 @@ class Snapshot(Protocol):
         """Whether statistics are only in the footers, so that pruning files means opening them."""
         ...
 
+    @property
+    def below(self) -> BelowRowGroups | None:
+        """Reads what the footers of row groups point at; None if nothing below them is known."""
+        ...
+
     def schema(self, named: Sequence[str] = ()) -> Schema:
         """The columns. Names in `named` are looked for in more files before they are missing."""
         ...
@@ -413,9 +418,20 @@ class ProbedFilters(Struct, frozen=True):
     unchecked: tuple[Unreached, ...] = ()
 
 
-@runtime_checkable
-class FilteredSnapshot(Protocol):
-    """A snapshot whose row groups may have bloom filters and dictionaries."""
+class BelowRowGroups(Protocol):
+    """What the footers of row groups point at: filters of values, and levels below row groups.
+
+    The row groups must have been read with `keep_footers`.
+    """
+
+    def containers_below(
+        self, above: RowGroups | ContainersBelow, opened: pa.Array, columns: Sequence[Column]
+    ) -> ContainersBelow | None:
+        """The containers inside those at the positions `opened`; None if there is no level below.
+
+        A container at `opened` that has no container in the result could not be opened.
+        """
+        ...
 
     def bloom_filters(
         self, groups: RowGroups, at: pa.Array, values: Mapping[Column, pa.Array]
@@ -438,19 +454,5 @@ class FilteredSnapshot(Protocol):
     def written_filters(
         self, groups: RowGroups, columns: Sequence[Column]
     ) -> tuple[FilterCount, ...]:
-        """The columns with bloom filters, by the footers that were kept; reads no filter."""
-        ...
-
-
-@runtime_checkable
-class DeepSnapshot(Protocol):
-    """A snapshot with levels below row groups."""
-
-    def containers_below(
-        self, above: RowGroups | ContainersBelow, opened: pa.Array, columns: Sequence[Column]
-    ) -> ContainersBelow | None:
-        """The containers inside those at the positions `opened`; None if there is no level below.
-
-        A container at `opened` that has no container in the result could not be opened.
-        """
+        """The columns with bloom filters, by the footers; reads no filter."""
         ...

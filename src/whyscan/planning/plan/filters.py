@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from whyscan.planning.plan.scan_plan import Depth
 from whyscan.pruning.value_filters import values_to_probe
-from whyscan.tables.snapshot import FilteredSnapshot, ProbedFilters
+from whyscan.tables.snapshot import ProbedFilters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from whyscan.planning.plan.evidence import LevelEvidence
     from whyscan.planning.plan.judgement import Judgement
     from whyscan.pruning.containers import Containers
-    from whyscan.tables.snapshot import RowGroups, Snapshot
+    from whyscan.tables.snapshot import BelowRowGroups, RowGroups
     from whyscan.tree.nodes import Column, Predicate
 
     Judge = Callable[[Containers], Judgement]
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def narrowed_by_filters(
-    snapshot: Snapshot,
+    below: BelowRowGroups | None,
     predicate: Predicate,
     level: LevelEvidence[RowGroups],
     depth: Depth,
@@ -41,17 +41,17 @@ def narrowed_by_filters(
 
     Nothing is read if the footers were not kept, or if the predicate compares no column by value.
     """
-    if level.listed.footers is None or not isinstance(snapshot, FilteredSnapshot):
+    if level.listed.footers is None or below is None:
         return level
     values = values_to_probe(conjunct.expression for conjunct in predicate.conjuncts)
     if not values:
         return level
-    filtered = _probed(level, partial(snapshot.bloom_filters, values=values), judge)
+    filtered = _probed(level, partial(below.bloom_filters, values=values), judge)
     by_bloom = None
-    look_up: Read = partial(_counted_dictionaries, snapshot, values)
+    look_up: Read = partial(_counted_dictionaries, below, values)
     if depth is Depth.DICTIONARY:
         by_bloom = filtered.verdicts
-        look_up = partial(snapshot.dictionaries, values=values)
+        look_up = partial(below.dictionaries, values=values)
     filtered = _probed(filtered, look_up, judge)
     return replace(filtered, unfiltered=level.verdicts, by_bloom=by_bloom)
 
@@ -75,7 +75,7 @@ def _probed(level: LevelEvidence[RowGroups], read: Read, judge: Judge) -> LevelE
 
 
 def _counted_dictionaries(
-    snapshot: FilteredSnapshot, values: Mapping[Column, pa.Array], groups: RowGroups, at: pa.Array
+    below: BelowRowGroups, values: Mapping[Column, pa.Array], groups: RowGroups, at: pa.Array
 ) -> ProbedFilters:
     """The dictionaries that a deeper plan would read, which say nothing yet."""
-    return ProbedFilters({}, snapshot.dictionary_counts(groups, at, values))
+    return ProbedFilters({}, below.dictionary_counts(groups, at, values))

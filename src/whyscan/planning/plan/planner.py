@@ -40,7 +40,7 @@ from whyscan.planning.plan.scan_plan import (
     ScanPlanSummary,
     looked_at,
 )
-from whyscan.tables.snapshot import ContainersBelow, DeepSnapshot, RowGroups
+from whyscan.tables.snapshot import ContainersBelow, RowGroups
 from whyscan.tree.zones import zone
 
 if TYPE_CHECKING:
@@ -259,17 +259,19 @@ class _Planner(Struct, frozen=True):
         def again(containers: Containers) -> Judgement:
             return self.judge(containers, of_groups)
 
-        return narrowed_by_filters(self.snapshot, self.predicate, level, self.options.depth, again)
+        below = self.snapshot.below
+        return narrowed_by_filters(below, self.predicate, level, self.options.depth, again)
 
     def with_levels_below(self, evidence: Evidence) -> Evidence:
         """The levels below row groups refine the plan; they change no verdict above them."""
         above: LevelEvidence[Any] | None = evidence.row_group_level
-        if above is None or not isinstance(self.snapshot, DeepSnapshot):
+        reader = self.snapshot.below
+        if above is None or reader is None:
             return evidence
         decided = spread(evidence.decided, above.listed.owners)
         while True:
             at = pa.array(np.flatnonzero(above.verdicts.kept))
-            listed = self.snapshot.containers_below(above.listed, at, self.columns)
+            listed = reader.containers_below(above.listed, at, self.columns)
             if listed is None:
                 return evidence
             decided = spread(decided, listed.owners)
@@ -291,10 +293,12 @@ class _Planner(Struct, frozen=True):
         self, files: Files, at: npt.NDArray[np.int64], decided: Decided
     ) -> tuple[RowGroups, Judgement]:
         """The row groups of the files at positions `at`, and their judgement."""
-        # A snapshot without levels below row groups has no footers to keep.
-        kept = {"keep_footers": True} if self.options.depth.keeps_footers else {}
         groups = self.snapshot.row_groups(
-            files, pa.array(at), self.columns, self._projection(), **kept
+            files,
+            pa.array(at),
+            self.columns,
+            self._projection(),
+            keep_footers=self.options.depth.keeps_footers,
         )
         return groups, self.judge(groups.containers, spread(decided, groups.owners))
 

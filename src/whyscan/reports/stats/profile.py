@@ -20,7 +20,6 @@ from whyscan.reports.rendering import WrittenReport
 from whyscan.reports.report import Effort, Subject, Unchecked
 from whyscan.reports.stats.columns import ColumnStats, ReadTable, column_stats
 from whyscan.reports.words import counted
-from whyscan.tables.snapshot import FilteredSnapshot
 from whyscan.tree.zones import zone
 
 if TYPE_CHECKING:
@@ -97,8 +96,8 @@ def profile(snapshot: Snapshot, names: Sequence[str] | None = None, *, full: boo
     files = snapshot.files(columns, zone("UTC"))
     groups, unopened = open_row_groups(snapshot, files, columns, full=full, keep_footers=True)
     filters: tuple[FilterCount, ...] = ()
-    if groups is not None and isinstance(snapshot, FilteredSnapshot):
-        filters = snapshot.written_filters(groups, columns)
+    if groups is not None and snapshot.below is not None:
+        filters = snapshot.below.written_filters(groups, columns)
     unchecked = (*unopened, *_unreadable(files, groups))
     read = ReadTable(snapshot, files, groups)
     above = snapshot.manifests()
@@ -157,7 +156,7 @@ def open_row_groups(
         why = f"{files.count:,} files; --full opens their footers"
         return None, (Unchecked("row_groups", why),)
     at = pa.array(np.arange(files.count))
-    if keep_footers and isinstance(snapshot, FilteredSnapshot):
+    if keep_footers and snapshot.below is not None:
         groups = snapshot.row_groups(files, at, columns, (), keep_footers=True)
     else:
         groups = snapshot.row_groups(files, at, columns, None)

@@ -23,7 +23,7 @@ from whyscan.tables.delta.specs import spec
 from whyscan.tables.delta.state import TableState, read_state
 from whyscan.tables.delta.statistics import leaves
 from whyscan.tables.parquet import metadata_columns
-from whyscan.tables.parquet.levels_below import BelowRowGroups
+from whyscan.tables.parquet.levels_below import BelowParquetFooters
 from whyscan.tables.parts import FETCHED_WHOLE
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ SMALL_LOG = 1 << 22
 """Every replay of a log with at most this many bytes also returns the paths of the files."""
 
 
-class DeltaSnapshot(BelowRowGroups, Struct, frozen=True, eq=False):
+class DeltaSnapshot(Struct, frozen=True, eq=False):
     """One version of a Delta table, or one part of it.
 
     `generated` has the expression of each generated partition column, by the column's path.
@@ -67,6 +67,11 @@ class DeltaSnapshot(BelowRowGroups, Struct, frozen=True, eq=False):
 
     format: ClassVar[str] = "delta"
     footers_describe_files: ClassVar[bool] = False
+
+    @property
+    def below(self) -> BelowParquetFooters:
+        """Reads the indexes and filters of the data files."""
+        return BelowParquetFooters(self.store)
 
     @property
     def uri(self) -> str:

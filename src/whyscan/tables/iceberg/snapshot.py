@@ -39,7 +39,7 @@ from whyscan.tables.iceberg.manifests import (
 from whyscan.tables.iceberg.metadata import NAME_MAPPING
 from whyscan.tables.iceberg.metadata_files import MetadataFiles
 from whyscan.tables.iceberg.statistics import StatisticsReader
-from whyscan.tables.parquet.levels_below import BelowRowGroups
+from whyscan.tables.parquet.levels_below import BelowParquetFooters
 from whyscan.tables.snapshot import Files, Manifests, RowGroups, SpecLine, Traffic
 from whyscan.tree.lazy import lazy
 
@@ -77,7 +77,7 @@ class Listed(Struct, frozen=True):
     specs: tuple[int, ...]
 
 
-class IcebergSnapshot(BelowRowGroups, Struct, frozen=True, eq=False, dict=True):
+class IcebergSnapshot(Struct, frozen=True, eq=False, dict=True):
     """One snapshot of an Iceberg table, or one part of it.
 
     Each manifest is read with its own spec. Columns are identified by field id. `listed` are the
@@ -93,6 +93,11 @@ class IcebergSnapshot(BelowRowGroups, Struct, frozen=True, eq=False, dict=True):
 
     format: ClassVar[str] = "iceberg"
     footers_describe_files: ClassVar[bool] = False
+
+    @property
+    def below(self) -> BelowParquetFooters:
+        """Reads the indexes and filters of the data files."""
+        return BelowParquetFooters(self.store)
 
     @property
     def uri(self) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -75,6 +75,8 @@ class InventorySnapshot(Struct, frozen=True, eq=False, dict=True):
     parts_written: int
     file_count: int
     row_groups_read: bool
+
+    below: ClassVar[None] = None
 
     @property
     def uri(self) -> str:
@@ -292,7 +294,7 @@ class InventorySnapshot(Struct, frozen=True, eq=False, dict=True):
 
     @lazy
     def _footers(self) -> Mapping[str, str]:
-        """By path, whether the footer of a file was read, or why not."""
+        """Whether the footer of each file was read, or why not, by the path of the file."""
         level = self.containers.level(FILE)
         paths = level.values("path").to_pylist()
         footers = level.values("footer").fill_null(_NOT_READ).to_pylist()

@@ -16,7 +16,7 @@ from whyscan.tables.column_finder import Naming
 from whyscan.tables.file_columns import DataFile, FileReading
 from whyscan.tables.parquet import metadata_columns, partitions
 from whyscan.tables.parquet.footers import read_footers
-from whyscan.tables.parquet.levels_below import BelowRowGroups
+from whyscan.tables.parquet.levels_below import BelowParquetFooters
 from whyscan.tables.parquet.paths import read_keys, visible
 from whyscan.tables.parquet.statistics import read_schemas, read_statistics
 from whyscan.tables.parquet.union import unite, with_partitions
@@ -41,7 +41,7 @@ _UTC = zones.zone("UTC")
 _TRIED_FOR_SCHEMA = 3
 
 
-class ParquetSnapshot(BelowRowGroups, Struct, eq=False):
+class ParquetSnapshot(Struct, eq=False):
     """The listed files below one root folder.
 
     The schema unites those of the first and the last file by path. All footers are read only if a
@@ -56,6 +56,11 @@ class ParquetSnapshot(BelowRowGroups, Struct, eq=False):
     notes: tuple[str, ...] = ()
     _schema: Schema | None = None
     _complete: bool = False
+
+    @property
+    def below(self) -> BelowParquetFooters:
+        """Reads the indexes and filters of the data files."""
+        return BelowParquetFooters(self.store)
 
     @property
     def uri(self) -> str:
