@@ -64,7 +64,7 @@ def batch_filter(expression: pc.Expression, schema: pa.Schema, meaning: Meaning)
     except (NotInterpreted, pa.ArrowException, ValueError, IndexError):
         return BatchFilter(expression)
     rewriting = _Rewriting(schema, meaning, {})
-    rewritten = rewriting.of(node)
+    rewritten = rewriting.rewritten(node)
     if rewritten == node:
         return BatchFilter(expression)
     return BatchFilter(_written(rewritten, expression), tuple(rewriting.signs))
@@ -89,11 +89,11 @@ class _Rewriting(Struct, frozen=True):
     meaning: Meaning
     signs: dict[tuple[str, ...], None]
 
-    def of(self, node: ArrowNode) -> ArrowNode:
+    def rewritten(self, node: ArrowNode) -> ArrowNode:
         """The node as Arrow has to read it; the same object where nothing changes."""
         if not isinstance(node, FunctionCall):
             return node
-        arguments = tuple(map(self.of, node.arguments))
+        arguments = tuple(map(self.rewritten, node.arguments))
         if any(new is not old for new, old in zip(arguments, node.arguments, strict=True)):
             node = FunctionCall(node.function, arguments, node.options)
         if node.function == "is_in":

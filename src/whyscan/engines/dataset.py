@@ -1,8 +1,8 @@
 """A table as a PyArrow dataset, which DuckDB, DataFusion and Polars scan as one of their own.
 
-An engine hands over columns and a filter, and relies on the filter to be applied: the columns of
-the filter need not be among the columns. So each batch is filtered by that very expression before
-its columns are chosen.
+An engine passes columns and a filter, and expects only rows that the filter accepts. The filter may
+use columns that the engine did not ask for. So each batch is filtered with the engine's own
+expression first, and then reduced to the columns.
 """
 
 from __future__ import annotations

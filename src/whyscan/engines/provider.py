@@ -217,8 +217,8 @@ _OWN = {"whyscan", "pyarrow"}
 def calling_engine() -> str:
     """The engine whose Python code called, PyArrow if it is none of them.
 
-    Engines that take a PyArrow dataset do not say who they are. It matters for NaN and NULL,
-    of which SQL engines and PyArrow have other rules.
+    Engines that take a PyArrow dataset do not say who they are. It matters because SQL engines
+    and PyArrow have different rules for NaN and NULL.
     """
     frame = sys._getframe(1)  # noqa: SLF001 - the documented way to the code that calls
     while (package := str(frame.f_globals.get("__name__")).partition(".")[0]) in _OWN:

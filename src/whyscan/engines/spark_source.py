@@ -267,7 +267,7 @@ class _PortionReader(DataSourceReader):
             return
         rows = read_portion(partition.portion)
         try:
-            yield from SparkBatches(self._schema).of(rows)
+            yield from SparkBatches(self._schema).converted(rows)
         except WhyscanError as error:
             raise _short(error) from None
         _settle()

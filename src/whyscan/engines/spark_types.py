@@ -79,8 +79,8 @@ class SparkBatches:
     def __init__(self, schema: spark.StructType) -> None:
         self._schema = to_arrow_schema(schema)
 
-    def of(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The same rows in that schema."""
+    def converted(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The same rows with the schema that Spark expects."""
         for batch in batches:
             columns = zip(batch.columns, self._schema, strict=True)
             arrays = [_converted(array, field.type) for array, field in columns]

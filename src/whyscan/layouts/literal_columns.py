@@ -76,7 +76,7 @@ class SimilarPredicates(Struct, frozen=True, dict=True):
     def _kept(self, containers: Containers, literals: Sequence[tuple[Value, ...]]) -> Flags:
         count, many = containers.count, len(literals)
         unrelated = replace(containers, exact={}, contradicted={}, unreadable={}, blocks=None)
-        repeated = unrelated.of(self.columns).take(pa.array(np.tile(np.arange(count), many)))
+        repeated = unrelated.only(self.columns).take(pa.array(np.tile(np.arange(count), many)))
         owner = pa.array(np.repeat(np.arange(many), count))
         points = {}
         for column in self.columns:

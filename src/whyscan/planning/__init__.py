@@ -1,3 +1,3 @@
-"""From verdicts to a plan: level by level, who removed what, and what is left to read."""
+"""Plans a scan level by level: what can be skipped, which condition removed it, what is read."""
 
 __all__ = ["plan", "rows", "why"]

@@ -313,11 +313,11 @@ class EngineReader:
                     continue
                 if metadata is Metadata.ONE_VALUE_IN_FILE and owners is not None:
                     files, of_files = _hulls(containers, owners, used, chosen)
-                    read = self.verdicts_on(metadata.of(files), used, chosen, UNDECIDED)
+                    read = self.verdicts_on(metadata.only_in(files), used, chosen, UNDECIDED)
                     kept &= read[of_files]
                 else:
                     by = UNDECIDED if metadata in _OF_SOME_COLUMNS else decided
-                    kept &= self.verdicts_on(metadata.of(containers), used, chosen, by)
+                    kept &= self.verdicts_on(metadata.only_in(containers), used, chosen, by)
             self.flags[key] = kept
         return self.flags[key]
 

@@ -201,7 +201,7 @@ class Blocks(Struct, eq=False, dict=True):
         rows = self._rows(containers)
         named = {column.path for column in columns}
 
-        def of(source: Intervals) -> Intervals:
+        def members(source: Intervals) -> Intervals:
             return {
                 path: interval.map(lambda values: picked(self.ordered(values)))
                 for path, interval in source.items()
@@ -211,8 +211,8 @@ class Blocks(Struct, eq=False, dict=True):
         return Containers(
             count,
             None if rows is None else picked(self.ordered(rows)),
-            partition=of(containers.partition),
-            statistics=of(containers.statistics),
+            partition=members(containers.partition),
+            statistics=members(containers.statistics),
             buckets=tuple(
                 replace(b, lower=self._part(b.lower, picked), upper=self._part(b.upper, picked))
                 for b in containers.buckets
@@ -220,7 +220,7 @@ class Blocks(Struct, eq=False, dict=True):
         )
 
     def spans(self, chosen: Positions) -> list[tuple[int, int]]:
-        """Where the members of the chosen blocks are in the order; adjacent blocks are joined."""
+        """The spans of the order that the chosen blocks take; adjacent blocks are joined."""
         if not len(chosen):
             return []
         breaks = np.flatnonzero(np.diff(chosen) > 1) + 1
@@ -277,18 +277,18 @@ class Blocks(Struct, eq=False, dict=True):
         return self._once("hull", interval, self._hull_of)
 
     def _hull_of(self, interval: Interval) -> Interval:
-        def of(mask: Mask) -> Mask:
+        def by_block(mask: Mask) -> Mask:
             return mask if isinstance(mask, bool) else simplified(pa.array(self.any(mask)))
 
         return replace(
-            interval.map_masks(of),
+            interval.map_masks(by_block),
             lower=self._end(interval.lower, least=True, where=interval.value),
             upper=self._end(interval.upper, least=False, where=interval.value),
             counted=True,
         )
 
     def _kernel_of(self, interval: Interval) -> Interval:
-        def of(mask: Mask) -> Mask:
+        def by_block(mask: Mask) -> Mask:
             if isinstance(mask, bool):
                 return mask
             return simplified(pa.array(~self.any(opposite(mask))))
@@ -296,7 +296,7 @@ class Blocks(Struct, eq=False, dict=True):
         lower = self._innermost(interval.lower, least=True)
         upper = self._innermost(interval.upper, least=False)
         crossed = surely(greater, lower, upper)
-        common = interval.map_masks(of)
+        common = interval.map_masks(by_block)
         value = both(common.value, opposite(crossed))
         return replace(common, lower=lower, upper=upper, value=value, counted=True)
 
@@ -339,7 +339,7 @@ def _column_intervals(
 
 
 def _unknown(values: pa.Array, where: Mask) -> Mask:
-    """Where a value is possible and its bound is unknown."""
+    """True where a value is possible and its bound is unknown."""
     return both(opposite(has_value(values)), where)
 
 

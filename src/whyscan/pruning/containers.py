@@ -99,7 +99,7 @@ class Containers(Struct, frozen=True, dict=True):
     def _met(self) -> dict[Path, Interval]:
         return {}
 
-    def of(self, columns: Iterable[Column]) -> Containers:
+    def only(self, columns: Iterable[Column]) -> Containers:
         """The same containers with the partition values and statistics of these columns only."""
         paths = {column.path for column in columns}
         return replace(

@@ -32,16 +32,16 @@ class Exact(Struct, frozen=True):
     nans: pa.Array | None = None
 
     def where(self, mask: Mask) -> Exact:
-        """The same, but a bound is a value of a row only where the mask says yes."""
+        """The same statistics; where the mask is false, a bound may be no value of a row."""
         return Exact(self.nulls, both(self.lower, mask), both(self.upper, mask), self.nans)
 
     def take(self, indices: pa.Array) -> Exact:
-        def of(mask: Mask) -> Mask:
+        def taken(mask: Mask) -> Mask:
             return mask if isinstance(mask, bool) else mask.take(indices)
 
         nulls = None if self.nulls is None else self.nulls.take(indices)
         nans = None if self.nans is None else self.nans.take(indices)
-        return Exact(nulls, of(self.lower), of(self.upper), nans)
+        return Exact(nulls, taken(self.lower), taken(self.upper), nans)
 
 
 NOTHING = Exact()
@@ -54,7 +54,7 @@ def concatenated(parts: Sequence[Mapping[Path, Exact]], counts: Sequence[int]) -
 
 
 def _concatenated(parts: Sequence[Exact], counts: Sequence[int]) -> Exact:
-    def of(masks: Sequence[Mask]) -> Mask:
+    def joined(masks: Sequence[Mask]) -> Mask:
         if all(mask is masks[0] for mask in masks) and isinstance(masks[0], bool):
             return masks[0]
         pairs = zip(masks, counts, strict=True)
@@ -62,8 +62,8 @@ def _concatenated(parts: Sequence[Exact], counts: Sequence[int]) -> Exact:
 
     return Exact(
         _counts([p.nulls for p in parts], counts),
-        of([p.lower for p in parts]),
-        of([p.upper for p in parts]),
+        joined([p.lower for p in parts]),
+        joined([p.upper for p in parts]),
         _counts([p.nans for p in parts], counts),
     )
 

@@ -45,7 +45,7 @@ class FileStatistics(Struct, frozen=True):
     partition: Mapping[str, JsonValue]
     spec: int | None = None
 
-    def of(self, columns: Sequence[str]) -> str:
+    def text(self, columns: Sequence[str]) -> str:
         """Write the statistics of some columns: `age [40, 60], country DE`."""
         return ", ".join(
             f"{c} {_shown(self.partition[c])}"
@@ -93,7 +93,7 @@ def _name(column: Column) -> str:
 
 def of_survivor(reason: Reason, cause: Cause, statistics: FileStatistics) -> str:
     """Write why a file is kept."""
-    shown = statistics.of(cause.columns)
+    shown = statistics.text(cause.columns)
     against = f"{shown} against {cause.sql}" if shown else f"against {cause.sql}"
     match reason:
         case Reason.MATCHES_ALL:
@@ -121,7 +121,7 @@ def of_survivor(reason: Reason, cause: Cause, statistics: FileStatistics) -> str
 
 def of_removed(cause: Cause, statistics: FileStatistics) -> str:
     """Write what excluded a file."""
-    shown = statistics.of(cause.columns)
+    shown = statistics.text(cause.columns)
     return f"{shown} excluded by {cause.sql}" if shown else f"excluded by {cause.sql}"
 
 

@@ -125,7 +125,7 @@ def _line(node: PushdownNode) -> Inline:
 
 
 def _repeats_children(node: PushdownNode) -> bool:
-    """All children have the class of the node, so their reasons are the reason of the node."""
+    """True if all children have the class of the node: then their reasons are its reason."""
     return bool(node.children) and {child.pushdown for child in node.children} == {node.pushdown}
 
 

@@ -108,7 +108,7 @@ class DeleteReader:
             return _ListedPositions(list(_within_limit(short, delete.file)))
 
         listed: _ListedPositions = self._cache.get(delete.file.path, read)
-        positions = listed.of(delete.target)
+        positions = listed.positions(delete.target)
         if positions.null_count:
             raise CorruptFile(delete.file.shown, "a deleted row has no position")
         result: Positions = positions.to_numpy()
@@ -137,7 +137,7 @@ class _ListedPositions(Struct, frozen=True):
 
     parts: Sequence[Sequence[pa.Array]]
 
-    def of(self, path: str) -> pa.ChunkedArray:
+    def positions(self, path: str) -> pa.ChunkedArray:
         """The deleted positions of one data file."""
         positions = []
         for paths, places in self.parts:

@@ -94,7 +94,7 @@ def ran(job: Callable[[], T]) -> T:
 
 @cache
 def evenly_hashed(tasks: int) -> tuple[int, ...]:
-    """So many integers that `repartition(tasks, column)` of Spark sends each to another task."""
+    """One integer for each task, such that `repartition(tasks, column)` gives it its own task."""
     import mmh3
 
     chosen: dict[int, int] = {}

@@ -319,7 +319,7 @@ class _PlannedPart(Struct):
 
 
 _CACHE: dict[bytes, _PlannedPart] = {}
-"""By the hash of the pickled part: another run finds the metadata of an equal part."""
+"""The metadata of each part by the hash of the pickled part, so that another run finds it."""
 
 
 def _planned(work: Work, sent: bytes) -> tuple[ScanPlan, Traffic]:

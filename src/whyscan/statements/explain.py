@@ -169,7 +169,7 @@ def _planned(
 def _shortcut_plans(
     static: Sequence[PlannedScan], scan_shortcuts: Mapping[str, Shortcut]
 ) -> dict[str, ShortcutPlan | str]:
-    """By scan: the plan that a shortcut leaves, or the reason why metadata does not allow it."""
+    """For each scan the plan that a shortcut leaves, or why metadata does not allow it."""
     plans = {}
     for planned in static:
         shortcut = scan_shortcuts.get(planned.leaf.source.key)

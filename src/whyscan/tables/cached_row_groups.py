@@ -201,6 +201,6 @@ def _row_groups(
         bytes=batch.bytes,
         ranges=batch.ranges,
         containers=replace(
-            batch.containers.of(columns), partition=owners.partition, buckets=owners.buckets
+            batch.containers.only(columns), partition=owners.partition, buckets=owners.buckets
         ),
     )

@@ -145,7 +145,7 @@ def kept_groups(
 
 
 def _groups(blocks: Blocks, is_open: Flags) -> ContainerGroups | None:
-    """Each closed block is a group, and each member of an open block; None for too many members."""
+    """One group for each closed block and for each member of an open block; None for too many."""
     open_blocks = np.flatnonzero(is_open)
     if int(blocks.sizes[open_blocks].sum()) * WORTH_WHILE > len(blocks.order):
         return None

@@ -153,7 +153,10 @@ class Evidence(Struct, frozen=True, dict=True):
         return self.mapped(lambda level: changed if level.name == changed.name else level)
 
     def read(self, upper: LevelEvidence[Any]) -> Flags:
-        """One flag per group of a level: it is kept, and so is a part of it if it was opened."""
+        """One flag per group of a level: it is read.
+
+        It is kept, and if it was opened, at least one container in it is read, too.
+        """
         names = [level.name for level in self.levels]
         below = self.levels[names.index(upper.name) + 1 :]
         if not below:

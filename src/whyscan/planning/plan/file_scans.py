@@ -56,7 +56,7 @@ def file_scans(predicate: Predicate, evidence: Evidence) -> Iterator[FileScan]:
             rows=rows,
             row_groups=ordinals,
             byte_ranges=ranges,
-            residual=residual.of(index),
+            residual=residual.text(index),
         )
 
 
@@ -82,7 +82,7 @@ class Residuals:
         lefts = ([bool(is_open[at]) for is_open in self._open] for at in first)
         return [residual_of(self._predicate, left) for left in lefts]
 
-    def of(self, index: int) -> str | None:
+    def text(self, index: int) -> str | None:
         """The residual of one file; None where all its rows match."""
         return self._texts[int(self._pattern[index])]
 

@@ -33,8 +33,8 @@ class Metadata(Enum):
     ONE_VALUE_IN_FILE = "of columns with one value in the whole file"
     WITHOUT_NULL = "not of columns with some NULL"
 
-    def of(self, containers: Containers) -> Containers:
-        """The containers with this metadata only."""
+    def only_in(self, containers: Containers) -> Containers:
+        """The containers with no other metadata than this."""
         match self:
             case Metadata.ALL:
                 return containers
@@ -85,10 +85,10 @@ def kept(
         partition = containers.by_partition()
         points = truths_of_points(predicate, partition, plan.zone)
         decided = decide(predicate, points, partition, plan.zone)
-    flagged = Evaluation.of(predicate, by.of(containers), plan.zone, decided).kept
+    flagged = Evaluation.of(predicate, by.only_in(containers), plan.zone, decided).kept
     groups = evidence.describing_groups
     if groups is None:
         return flagged
-    inside = by.of(groups.containers)
+    inside = by.only_in(groups.containers)
     inside_kept = Evaluation.of(predicate, inside, plan.zone, spread(decided, groups.owners)).kept
     return flagged & (evidence.with_row_group(inside_kept) | ~evidence.file_level.opened)

@@ -1,4 +1,4 @@
-"""From a user's request to what the planner needs: column names resolved, option values checked."""
+"""Turns a request of a user into one for the planner: finds the columns and checks the options."""
 
 from __future__ import annotations
 

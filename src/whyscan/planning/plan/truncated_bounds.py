@@ -40,7 +40,7 @@ def tightest(interval: Interval, recording: Recording) -> Interval | None:
 
 
 def cut(interval: Interval, recording: Recording) -> tuple[Mask, Mask]:
-    """Where the lower and the upper bound have as many characters as writers keep."""
+    """True where the lower bound, and where the upper bound, is as long as writers let it be."""
     lower, upper = _text(interval.lower), _text(interval.upper)
     if recording.prefix is None or lower is None or upper is None:
         return False, False

@@ -106,7 +106,7 @@ class Spans(Struct, frozen=True):
 
 
 def where_true(expression: Expression, zone: Zone) -> Spans | None:
-    """Where the condition is TRUE; None where the interpreter cannot decide every value."""
+    """The ranges in which the condition is TRUE; None if some value cannot be decided."""
     columns = columns_of(expression)
     domain = _domain(columns[0].type) if len(columns) == 1 else None
     if domain is None:

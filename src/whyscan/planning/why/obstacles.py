@@ -74,7 +74,7 @@ class Survivors(Struct, frozen=True):
         `files` are the positions of the files of the whole batch, None where they are the batch.
         """
         at = np.flatnonzero(judgement.kept)
-        described = containers.of(plan.predicate.columns())
+        described = containers.only(plan.predicate.columns())
         return cls(
             plan,
             described if len(at) == described.count else described.take(pa.array(at)),
@@ -181,7 +181,7 @@ def _deleted(survivors: Survivors) -> Iterator[Obstacle]:
 
 
 def _unread(survivors: Survivors, interpreted: Sequence[bool]) -> Iterator[Obstacle]:
-    """Conjuncts without a rule, and columns with bounds below a function that loses the bounds."""
+    """Conjuncts that no rule can evaluate, and functions that lose the bounds of their columns."""
     obstacles: list[Obstacle] = []
     for position, conjunct, left in survivors.open_conjuncts():
         expression = conjunct.expression
@@ -202,7 +202,7 @@ def _why_unread(expression: Expression) -> Reason:
 
 
 def loses_order(expression: Expression) -> bool:
-    """Only a cast between text and another type keeps the expression from being evaluated."""
+    """Whether a cast between text and another type is all that prevents the evaluation."""
     opaque = any(isinstance(node, Opaque) for node in walk(expression))
     return not opaque and changes_type(expression)
 

@@ -115,7 +115,7 @@ def _is_proved_by_one(expression: Expression, column: Column, spec: Spec, zone: 
 
 
 def _is_identity(column: Column, spec: Spec) -> bool:
-    """Each partition holds one value of the column."""
+    """True if each partition has one value of the column."""
     return any(
         isinstance(t, IdentityTransform)
         or (isinstance(t, Day) and isinstance(column.type, DateType))

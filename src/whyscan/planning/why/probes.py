@@ -67,7 +67,7 @@ def probes(
 
 
 def leaves_one_answer(expression: Expression, paths: Collection[Path], zone: Zone) -> bool:
-    """Each probed value of the columns `paths` leaves TRUE impossible or the only answer.
+    """True if for each probed value of the columns `paths` TRUE is impossible or the only answer.
 
     Text that is not printable ASCII is not probed: text functions have no rule for it. A value on
     which the condition may raise either raises or gives the one answer.

@@ -207,5 +207,5 @@ def _says_something(path: Path, intervals: Intervals) -> bool:
 
 
 def incomplete(classes: Sequence[Class]) -> bool:
-    """It cannot be said for each conjunct which files it removes."""
+    """True if it is unknown for some conjunct which files it removes."""
     return any(c.bucket is ConjunctBucket.UNSPLITTABLE or not c.interpreted for c in classes)

@@ -94,13 +94,13 @@ def reasons(plan: ScanPlan, interpreted: Sequence[bool]) -> Why:
     if groups is None or level is None:
         at = evidence.examples
         stay = of_integers(at[np.flatnonzero(evidence.judgement.kept)])
-        described = evidence.files.containers.of(plan.predicate.columns())
+        described = evidence.files.containers.only(plan.predicate.columns())
         containers = replace(described, exact={}).take(stay)
-        why = _of(plan, interpreted, containers, evidence.judgement, at)
+        why = _why_kept(plan, interpreted, containers, evidence.judgement, at)
         return replace(why, files=evidence.sizes[why.at])
     at = groups.owners.to_numpy()
     return _rolled_up(
-        evidence, groups, _of(plan, interpreted, groups.containers, level.verdicts, at)
+        evidence, groups, _why_kept(plan, interpreted, groups.containers, level.verdicts, at)
     )
 
 
@@ -110,14 +110,14 @@ def unchecked_parts(plan: ScanPlan, interpreted: Sequence[bool], level: LevelEvi
     return int(unchecked(survivors, interpreted).sum())
 
 
-def _of(
+def _why_kept(
     plan: ScanPlan,
     interpreted: Sequence[bool],
     containers: Containers,
     judgement: Judgement,
     files: npt.NDArray[np.int64] | None = None,
 ) -> Why:
-    """The reasons of some containers; `files` are the positions of their files, if different."""
+    """Why some containers are kept; `files` are the positions of their files, if different."""
     survivors = Survivors.of(plan, containers, judgement, files)
     codes = np.full(survivors.count, _STRADDLES, np.int8)
     about = survivors.first_open()

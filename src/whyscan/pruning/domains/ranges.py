@@ -47,7 +47,7 @@ class ValueRange(Struct, frozen=True):
 
 
 Ranges: TypeAlias = tuple[ValueRange, ...]
-"""In normal form: none is empty, they are sorted, and there is a gap between any two."""
+"""Ranges in normal form: none is empty, they are sorted, and there is a gap between any two."""
 
 EVERYTHING: Ranges = (ValueRange(None, None),)
 NOTHING: Ranges = ()

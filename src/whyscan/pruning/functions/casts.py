@@ -166,7 +166,10 @@ def _to_decimal(x: Interval, target: DecimalType) -> Interval | None:
 
 
 def _float_to_decimal(x: Interval, target: DecimalType) -> Interval:
-    """Half up from the shortest decimal text, which lies between the double's two neighbours."""
+    """Spark rounds the shortest decimal text of the double, half away from zero.
+
+    The text is a number between the two neighbours of the double, so these are the bounds.
+    """
     # The double of 10^28 is a little less than 10^28: a number beyond it must stay beyond it.
     limit = pa.scalar(2 * 10.0 ** (target.precision - target.scale))
     room = pa.decimal256(WIDE_DIGITS, target.scale)
@@ -196,7 +199,7 @@ def _to_float(x: Interval, target: FloatType) -> Interval | None:
 
 
 def _number(values: Vector, narrow: pa.DataType) -> Vector:
-    """Integers as floats, rounded once to the type itself."""
+    """Integers as floats: rounded to the type at once, not first to a double."""
     return pc.cast(values.cast(pa.int64()), narrow, safe=False).cast(pa.float64())
 
 

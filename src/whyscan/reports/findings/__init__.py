@@ -53,7 +53,7 @@ EXPLAINED_BY = {
     Reason.TYPE_MISMATCH: {Code.LITERAL_TYPE},
     Reason.UNINTERPRETED: {Code.UNINTERPRETED, Code.OR_ENDS_PRUNING},
 }
-"""By the reason for which files stay: the findings that say the same with a fix."""
+"""For each reason for which files stay the findings that explain it and have a fix."""
 
 
 def findings(facts: Facts) -> tuple[Finding, ...]:

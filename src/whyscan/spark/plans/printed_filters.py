@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     Types: TypeAlias = Mapping[str, Mapping[str, str]]
-    """By table name: the Spark types of its columns. Plans print values without types."""
+    """The Spark types of the columns of each table, because plans print values without types."""
 
 NO_TYPES: Types = MappingProxyType({})
 IS_DELETED = "__delta_internal_is_row_deleted"

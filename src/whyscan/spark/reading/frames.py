@@ -269,7 +269,7 @@ def _reading_sent(schema: StructType, *, keep_undecided: bool) -> Task:
 
         for portion in work_of_task(batches):
             table_rows = read_portion(portion, keep_undecided=keep_undecided)
-            yield from SparkBatches(schema).of(table_rows)
+            yield from SparkBatches(schema).converted(table_rows)
 
     return rows
 

@@ -74,9 +74,9 @@ def _either(first: PlacedScan, second: PlacedScan) -> PlacedScan:
         return replace(
             second,
             source=replace(second.source, key=first.source.key),
-            facts=tuple(_of(fact, first.source.key) for fact in second.facts),
+            facts=tuple(_on_key(fact, first.source.key) for fact in second.facts),
         )
-    other_facts = [_of(fact, first.source.key) for fact in second.facts]
+    other_facts = [_on_key(fact, first.source.key) for fact in second.facts]
     others = {fact.expression for fact in other_facts}
     shared = [fact for fact in first.facts if fact.expression in others]
     common = {fact.expression for fact in shared}
@@ -102,14 +102,14 @@ def _was_written(fact: Fact) -> bool:
     return fact.origin is not Origin.JOIN
 
 
-def _of(fact: Fact, key: str) -> Fact:
-    """The same fact about another use of the table, with its key."""
+def _on_key(fact: Fact, key: str) -> Fact:
+    """The fact as one about the scan with the key `key`: a use of the same table."""
     moved = substituted(fact.expression, lambda c: Column((key, *c.path[1:]), c.type))
     return fact if moved is None else replace(fact, expression=moved)
 
 
 def _alternatives(first: Sequence[Fact], second: Sequence[Fact]) -> list[Fact]:
-    """(a AND b) OR c as two facts, a OR c and b OR c: each keeps its origin."""
+    """`(a AND b) OR c` as two facts, `a OR c` and `b OR c`, so that each keeps its origin."""
     last = all_of([fact.expression for fact in second])
     written = " AND ".join(dict.fromkeys(fact.written for fact in second))
     return [

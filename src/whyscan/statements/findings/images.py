@@ -96,7 +96,7 @@ def _single_values(ends: Sequence[Ends], kind: Type) -> list[Ends] | None:
 
 
 def _ends(values: tuple[ValueRange, ...] | pa.Array, kind: Type) -> list[Ends]:
-    """Each range by its least and greatest value; None is an open end."""
+    """The least and greatest value of each range; None is an open end."""
     if isinstance(values, pa.Array):
         return [(v, v) for v in (arrow.value(value, kind) for value in values)]
     return [_closed(item, kind) for item in values]

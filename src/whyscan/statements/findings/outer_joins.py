@@ -33,7 +33,7 @@ def _preserved(join: Join) -> Tree:
 
 
 def _filters_nothing(context: FindingContext, select: Select, join: Join) -> Iterator[Finding]:
-    """Findings for conditions of ON on the preserved side: rows that fail it stay with NULLs."""
+    """Findings for conditions in ON that remove no row of the side that an outer join keeps."""
     preserved_keys = keys(_preserved(join))
     for condition in join.on:
         if (
@@ -42,7 +42,7 @@ def _filters_nothing(context: FindingContext, select: Select, join: Join) -> Ite
             or not condition.source_keys() <= preserved_keys
         ):
             continue
-        scans = context.origins.of(condition.expression) & context.static.keys()
+        scans = context.origins.scans(condition.expression) & context.static.keys()
         if len(scans) != 1 or _applied(context, condition, *scans):
             continue
         yield _moved(context, select, join, condition, *scans)

@@ -117,7 +117,7 @@ class Dynamics:
         return self._bounds[id(plan), column][1]
 
     def _feeds(self) -> dict[str, tuple[Fact, ...]]:
-        """By scan: the facts it would get if something were known about every supplying column."""
+        """The facts that each scan would get if every supplying column had known values."""
         values = RunTimeValues({column: is_not_null(column) for column in self.columns}, {})
         for scalar in self.scalars:
             if scalar.condition.compares is not None:

@@ -31,7 +31,7 @@ def edges(query: Query, keys: Sequence[str]) -> tuple[Edge, ...]:
     position = {key: index for index, key in enumerate(keys)}
     joined: dict[Edge, None] = {}
     for kind, condition in conditions(query):
-        ends = sorted({position[k] for k in origins.of(condition.expression) if k in position})
+        ends = sorted({position[k] for k in origins.scans(condition.expression) if k in position})
         if len(ends) == 2 and len(condition.source_keys()) > 1:  # noqa: PLR2004
             joined[Edge(kind.value, ends[0], ends[1], condition.sql)] = None
     return (*joined, *_crossed(query, position, list(joined)))
@@ -58,7 +58,7 @@ class Origins:
     def __init__(self, query: Query) -> None:
         self._sources = {source.key: source for source in every_source(query)}
 
-    def of(self, expression: Expression) -> frozenset[str]:
+    def scans(self, expression: Expression) -> frozenset[str]:
         """The keys of the scans behind the columns of an expression."""
         keys = (self.behind(column.path) for column in columns_of(expression))
         return frozenset[str]().union(*keys)

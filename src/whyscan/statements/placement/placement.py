@@ -341,7 +341,7 @@ def _not_placed(stayed: Iterable[Stayed], facts: Sequence[Fact]) -> tuple[Stayed
 
 
 def _distinct(facts: Iterable[Fact]) -> list[Fact]:
-    """Each expression once; a written fact is preferred to a derived one."""
+    """One fact per expression; a written fact is preferred to a derived one."""
     order = {Origin.WRITTEN: 0, Origin.PART: 1, Origin.SPREAD: 2, Origin.JOIN: 3}
     distinct: dict[Expression, Fact] = {}
     for fact in sorted(facts, key=lambda f: order[f.origin]):

@@ -130,5 +130,5 @@ class RowFacts(Struct):
 
 
 def unique(facts: Sequence[Fact]) -> list[Fact]:
-    """Each fact once: a join and the joins above it collect the same facts."""
+    """The facts without repetitions: a join and the joins above it collect the same facts."""
     return list({id(fact.expression): fact for fact in facts}.values())

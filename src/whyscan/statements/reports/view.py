@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from whyscan.statements.records import ScanReport, StatementReport
 
 SEEN_AT_ONCE = 4
-"""With more scans than this, text shows an overview first."""
+"""If there are more scans than this, the text begins with an overview."""
 
 
 def view(report: StatementReport, *, full: bool = False) -> Blocks:

@@ -73,9 +73,9 @@ class Builder(Struct):
     tables: set[int] = field(default_factory=set)
 
     def whole(self, node: exp.Expr, views: Mapping[str, View] = MappingProxyType({})) -> Query:
-        """The block of a statement or a CTE, all of whose tables must be among its sources.
+        """The block of a statement or a CTE. An error if one of its tables is not a source of it.
 
-        Another CTE in it is looked at where a source names it.
+        The CTEs inside are not checked now, but when a source names them.
         """
         query = self.query(node, views, None)
         around = node.find_ancestor(exp.CTE)

@@ -222,7 +222,7 @@ def aggregates(node: exp.Select, frame: Frame) -> tuple[OutputAggregate, ...]:
 
 
 def expressions(node: exp.Select) -> list[exp.Expr]:
-    """All expressions of a block where subqueries may stand, except FROM, WHERE and ON."""
+    """The expressions of a block that may contain subqueries, except FROM, WHERE and ON."""
     keys = ("group", "having", "qualify", "order", "distinct")
     return [*node.expressions, *(c for key in keys if (c := node.args.get(key)) is not None)]
 

@@ -79,7 +79,7 @@ def lift(values: Sequence[GeneratedValues]) -> dict[Path, Interval]:
 
 
 def substrings(values: Sequence[GeneratedValues]) -> tuple[Buckets, ...]:
-    """The columns generated as `SUBSTRING(x, m, n)`: their values, which x has no interval for."""
+    """The values of the columns generated as `SUBSTRING(x, m, n)`; they give x no interval."""
     return tuple(
         Buckets(v.generated.source.path, v.generated.shape, v.interval.lower, v.interval.upper)
         for v in values
@@ -139,7 +139,7 @@ def _null_or_empty(interval: Interval) -> Interval:
 
 
 def _of_start(source: Type, period: CalendarPeriod, interval: Interval) -> Interval:
-    """From the start of a period to the last step before the next period."""
+    """The values of a period: from its start to the last step before the next period."""
     first, last = (
         _steps(bound, interval.type, source) for bound in (interval.lower, interval.upper)
     )
@@ -175,7 +175,7 @@ def _of_text(source: Type, shape: Formatted, interval: Interval) -> Interval:
 
 
 def _of_fields(source: Type, fields: Mapping[CalendarUnit, Interval], slack: Slack) -> Interval:
-    """From calendar fields: the year, then each finer field up to the first missing one."""
+    """The values that calendar fields leave. A field is used if all coarser fields are there."""
     null = any_of(both(field.null, opposite(field.value)) for field in fields.values())
     may_be_null = all_of(field.null for field in fields.values())
     interval = Interval(source, None, None, value=opposite(null), null=may_be_null)
@@ -209,7 +209,7 @@ def _month(months: pa.Array, day: int) -> pa.Array:
 def _between(
     source: Type, first: pa.Array, behind: pa.Array, interval: Interval, slack: Slack
 ) -> Interval:
-    """From `first` to the last step before `behind`, widened by the slack for zones."""
+    """The values from `first` to the last step before `behind`, widened by the slack for zones."""
     return replace(
         interval,
         type=source,

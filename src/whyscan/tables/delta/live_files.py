@@ -109,7 +109,7 @@ def files(
 
 
 def _unreadable(needed: NamedColumns, batch: pa.RecordBatch) -> dict[Path, Mask]:
-    """Where a statistic or a partition value cannot be read; `()` is the row count."""
+    """True where a statistic or partition value cannot be read; the path `()` is the row count."""
     return {
         (): simplified(batch.column(UNREADABLE)),
         **{

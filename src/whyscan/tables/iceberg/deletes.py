@@ -165,7 +165,7 @@ class Match(Struct, frozen=True, dict=True):
         order = np.argsort(self.keys, kind="stable")
         return order, self.keys[order]
 
-    def of(self, data_at: int, oldest: int) -> list[int]:
+    def deletes_for(self, data_at: int, oldest: int) -> list[int]:
         """The delete files for one data file whose sequence number is at least `oldest`."""
         order, keys = self._by_key
         key = int(self.of_data[data_at])
@@ -181,13 +181,15 @@ class Matches(Struct, frozen=True):
     positions: Match
     equality: Match
 
-    def of(self, data_at: int, sequence: int) -> tuple[list[int], list[int], list[int], list[int]]:
+    def deletes_for(
+        self, data_at: int, sequence: int
+    ) -> tuple[list[int], list[int], list[int], list[int]]:
         """The delete files for a data file with that sequence number, for each way to apply."""
         return (
-            self.vectors.of(data_at, sequence),
-            self.of_one_file.of(data_at, sequence),
-            self.positions.of(data_at, sequence),
-            self.equality.of(data_at, sequence + 1),
+            self.vectors.deletes_for(data_at, sequence),
+            self.of_one_file.deletes_for(data_at, sequence),
+            self.positions.deletes_for(data_at, sequence),
+            self.equality.deletes_for(data_at, sequence + 1),
         )
 
 

@@ -157,7 +157,7 @@ class DataEntries(Struct, frozen=True):
         """The deletes of a data file. A vector replaces position deletes."""
         batch, at = self.by_path[path]
         sequence = int(batch.data.sequence[at])
-        matched = [(matches, matches.of(at, sequence)) for matches in batch.matches]
+        matched = [(matches, matches.deletes_for(at, sequence)) for matches in batch.matches]
         vectors = [
             self._vector(entry)
             for matches, (vectors_at, _, _, _) in matched

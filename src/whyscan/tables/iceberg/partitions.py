@@ -125,10 +125,10 @@ def _element(lists: pa.Array, position: int) -> pa.Array:
 
 
 def _summary(kind: Type, summary: pa.StructArray) -> tuple[Interval, Mask]:
-    def of(name: str) -> pa.Array:
+    def values(name: str) -> pa.Array:
         return pc.struct_field(summary, name)
 
-    bounds = of("lower_bound"), of("upper_bound")
+    bounds = values("lower_bound"), values("upper_bound")
     lower, upper, lost = decode_both(bounds, kind)
     if isinstance(kind, UuidType):
         lower, upper = in_either_order(lower, upper)
@@ -138,9 +138,9 @@ def _summary(kind: Type, summary: pa.StructArray) -> tuple[Interval, Mask]:
         # A bound that is NaN is no bound, but it proves that the column has NaN.
         ends = either(surely(pc.is_nan, lower), surely(pc.is_nan, upper))
         wrong = either(wrong, ends)
-        nan = either(unknown_as(of("contains_nan"), verdict=True), ends)
+        nan = either(unknown_as(values("contains_nan"), verdict=True), ends)
     right = opposite(wrong)
-    null = unknown_as(of("contains_null"), verdict=True)
+    null = unknown_as(values("contains_null"), verdict=True)
     return Interval(kind, keep(right, lower), keep(right, upper), null=null, nan=nan), lost
 
 

@@ -74,10 +74,10 @@ class StatisticsReader(Struct, frozen=True):
     def _statistics(
         self, entries: pa.Table, leaf: IcebergColumn, rows: pa.Array, lookups: _Lookups
     ) -> tuple[ColumnStatistics, Mask]:
-        def of(name: str) -> pa.Array:
+        def values(name: str) -> pa.Array:
             return lookups.values(name, leaf.id)
 
-        bounds = of("lower_bounds"), of("upper_bounds")
+        bounds = values("lower_bounds"), values("upper_bounds")
         lower, upper, lost = decode_both(bounds, leaf.type)
         match leaf.type:
             case UuidType():
@@ -89,16 +89,16 @@ class StatisticsReader(Struct, frozen=True):
         nan: Mask = False
         nans = None
         if isinstance(leaf.type, FloatType):
-            nans = of("nan_value_counts")
+            nans = values("nan_value_counts")
             nan = unknown_as(pc.not_equal(nans, 0), verdict=True)
-        nulls = of("null_value_counts")
+        nulls = values("null_value_counts")
         if nans is not None:
             no_null = pc.if_else(pc.equal(nans, rows), pa.scalar(0, pa.int64()), None)
             nulls = pc.coalesce(nulls, no_null)
         if leaf.required:
             nulls = pc.fill_null(nulls, 0)
         elif _in_a_struct(leaf):
-            nulls = _with_null_structs(nulls, of("value_counts"), rows)
+            nulls = _with_null_structs(nulls, values("value_counts"), rows)
         attained = self._attained(entries, leaf)
         return ColumnStatistics(lower, upper, nulls, nan, nans, attained), lost
 

@@ -42,13 +42,13 @@ HEADER = 64
 """More bytes than a filter's header takes."""
 
 UNKNOWN_SIZE = 1 << 12
-"""So many bytes are read at first of a filter whose size is not written."""
+"""How many bytes are read at first if the footer does not say how long a filter is."""
 
 DAMAGED = "damaged in a bloom filter"
 
 _BLOCK = 32
 _AT_ONCE = 1 << 14
-"""Of so many blocks the bits are counted at once: the counts take more memory than the bits."""
+"""In how many blocks the bits are counted at once: the counts take more memory than the bits."""
 _SALTS = np.array(
     [
         0x47B6137B, 0x44974D91, 0x8824AD5B, 0xA2B7289D,
@@ -141,7 +141,7 @@ class _FilterPlace(Struct, frozen=True):
 
     @property
     def end(self) -> int:
-        """Where filters of the file end at the latest: where its footer ends."""
+        """The position behind the footer: the filters of the file end before it."""
         return self.footer.footer.size - ENDING
 
 
@@ -234,7 +234,7 @@ def _places(
         left = footer.footer.size - ENDING - (offset if is_number(offset) else 0)
         if not is_number(offset) or offset <= 0 or left <= HEADER // 2:
             continue
-        forms = values.of(column, leaf, footer.metadata)
+        forms = values.forms(column, leaf, footer.metadata)
         if forms is not None:
             is_written = is_number(size) and 0 < size <= left
             guess = min(size if is_written else UNKNOWN_SIZE, left)

@@ -24,7 +24,7 @@ SIZE, DATA_PAGE, DICTIONARY_PAGE, STATISTICS = 7, 9, 11, 12
 """Fields of a chunk's metadata (parquet.thrift, ColumnMetaData)."""
 
 BLOOM_FILTER, BLOOM_FILTER_SIZE = 14, 15
-"""Where the bloom filter of a chunk is, if the decoder is to say where metadata of chunks is."""
+"""The field for the position of the bloom filter; decoders with `LOCATION_KEYS` return it."""
 
 CODEC, WHOLLY_DICTIONARY = 4, 1 << 17
 """The compression of a chunk, and 1 if all of its data pages are encoded by a dictionary."""
@@ -49,7 +49,7 @@ def _outside(number: int) -> int:
 
 
 OFFSET_INDEX, OFFSET_INDEX_SIZE, COLUMN_INDEX, COLUMN_INDEX_SIZE = map(_outside, (4, 5, 6, 7))
-"""Where the indexes of a chunk's pages are, if the decoder is to say where metadata is."""
+"""The fields for the positions of the page indexes; decoders with `LOCATION_KEYS` return them."""
 
 _BOUNDS = tuple(map(statistic, (1, 2, 5, 6)))
 _NUMBERS = (*_OFFSETS_AND_SIZE, *map(statistic, (3, 9)))

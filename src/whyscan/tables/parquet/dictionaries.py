@@ -152,7 +152,7 @@ def _places(
             continue
         if not 0 < begin < end <= footer.footer.size - ENDING or codec not in _CODECS:
             continue
-        forms = values.of(column, leaf, footer.metadata)
+        forms = values.forms(column, leaf, footer.metadata)
         if forms is not None:
             yield _DictionaryPlace(position, number, footer, leaf, forms, codec, begin, end)
 

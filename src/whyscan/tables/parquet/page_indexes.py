@@ -29,7 +29,7 @@ _TOKENS = 7
 _LONGEST = 9
 """Nine bytes of a variable-length integer have 63 bits; no count and no offset needs more."""
 _AT_ONCE = 1 << 16
-"""So many integers are decoded at once: the arrays on the way take many times their bytes."""
+"""How many integers are decoded at once: temporary arrays take many times their bytes."""
 
 
 class PageLocations(Struct, frozen=True):

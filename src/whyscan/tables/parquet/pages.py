@@ -216,7 +216,7 @@ def _has_any_length(kind: pa.DataType) -> bool:
 
 
 def _lost(before: Vector | None, after: Vector | None) -> Mask:
-    """Where `before` is known and `after` is not."""
+    """True where `before` is known and `after` is unknown."""
     if before is after or not isinstance(before, pa.Array) or not isinstance(after, pa.Array):
         return False
     return pc.and_(before.is_valid(), after.is_null())

@@ -141,7 +141,7 @@ class EncodedStatistics(Struct, frozen=True):
         return bounds.join(parts), unreadable
 
     def _attained(self) -> Mask:
-        """Where a row has the bound itself as its value. Bounds of text and bytes may be cut."""
+        """True where the bound is the value of a row. Bounds of text and bytes may be cut off."""
         cut = [k for k, leaf in enumerate(self.leaves) if bounds.may_be_cut(leaf)]
         return pa.array(~np.isin(self.kinds, cut)) if cut else True
 
@@ -155,7 +155,7 @@ class EncodedStatistics(Struct, frozen=True):
 
 
 def _lost(before: pa.Array, after: pa.Array) -> Mask:
-    """Where `before` has a value and `after` has none."""
+    """True where `before` has a value and `after` has none."""
     if before.null_count == after.null_count:
         return False
     return pc.and_(before.is_valid(), after.is_null())

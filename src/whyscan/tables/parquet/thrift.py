@@ -24,7 +24,7 @@ MOST_VALUES = 1 << 22
 """How many values a footer may have; a larger footer one for three bytes. Objects are large."""
 
 _FEW_VALUES = 1 << 18
-"""So many values fit into any memory limit."""
+"""How many values fit into any memory limit."""
 
 _VALUE_BYTES = 128
 """About how many bytes Python takes for a value, with its share of a struct."""

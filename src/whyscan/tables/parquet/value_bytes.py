@@ -51,8 +51,8 @@ class FormsInFiles(Struct):
     def columns(self) -> tuple[Column, ...]:
         return tuple(self.values)
 
-    def of(self, column: Column, leaf: ParquetColumn, metadata: FooterMetadata) -> Forms | None:
-        """The forms of a column's values in a file that has them as this leaf."""
+    def forms(self, column: Column, leaf: ParquetColumn, metadata: FooterMetadata) -> Forms | None:
+        """The bytes of a column's values in a file; `leaf` is the column in the file's schema."""
         form = (leaf.type, leaf.encoding, leaf.physical, leaf.length)
         key = (column.path, form, metadata.hybrid_calendar)
         if key not in self.computed:

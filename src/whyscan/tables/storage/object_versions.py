@@ -68,7 +68,7 @@ class ObjectVersions(Struct):
         self.listings.append(pa.table({"path": paths, "tag": tags}))
 
     def learn(self, paths: Sequence[str]) -> None:
-        """Look up many paths at once, so that `of` is quick for them."""
+        """Look up many paths at once, so that `tag` is quick for them."""
         missing = [path for path in dict.fromkeys(paths) if path not in self.tags]
         if not missing:
             return
@@ -81,7 +81,7 @@ class ObjectVersions(Struct):
                 {p: t for p, t in zip(missing, listed_tags, strict=True) if t is not None}
             )
 
-    def of(self, path: str) -> str | None:
+    def tag(self, path: str) -> str | None:
         """The tag of an object, None if no listing has it."""
         if path not in self.tags:
             self.learn([path])

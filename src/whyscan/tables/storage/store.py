@@ -279,7 +279,7 @@ class Store(Struct, frozen=True, eq=False):
 
     def _cached_piece(self, byte_range: ByteRange, keep: Keep | None) -> _Piece:
         """The bytes from the cache, else from the store, and then also put into the cache."""
-        tag = self.versions.of(byte_range.path)
+        tag = self.versions.tag(byte_range.path)
         key = self._cache_key(byte_range, tag, keep)
         if self.cache is None or key is None:
             return _Piece(self._fetch(byte_range)[0])

@@ -36,7 +36,7 @@ def lowered(kind: Type, x: Interval) -> Interval:
 
 
 def _cased(kind: Type, x: Interval, kernel: Kernel) -> Interval:
-    """From the mapped prefix to all texts that start with it; exact for points of plain text."""
+    """The texts that start with the mapped common prefix; one text if x is one plain text."""
     if not isinstance(x.type, StringType):
         return anything(kind, raises=True)
     if x.lower is None or x.upper is None:

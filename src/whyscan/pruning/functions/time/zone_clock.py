@@ -109,13 +109,17 @@ def _shifts(points: Sequence[int], shifts: Sequence[int], horizon: int | None) -
 
 @cache
 def _clock(zone: Zone) -> Shifts:
-    """Instants to clock readings."""
+    """The shifts from instants to what the clocks of the zone show."""
     return _shifts(zone.transitions, zone.offsets, zone.horizon)
 
 
 @cache
 def _first_instants(zone: Zone) -> Shifts:
-    """Readings to instants, as java.time: the first of two; in a gap later by its length."""
+    """The shifts from clock times to instants, as java.time does it.
+
+    A clock time that is shown twice is the first of the two instants. One that is never shown,
+    because clocks are set forward, is moved by as much as the clocks are.
+    """
     changes = zip(zone.transitions, zone.offsets, zone.offsets[1:], strict=False)
     points = [t + max(before, after) for t, before, after in changes]
     return _shifts(points, [-offset for offset in zone.offsets], zone.horizon)
@@ -123,16 +127,16 @@ def _first_instants(zone: Zone) -> Shifts:
 
 @cache
 def _last_instants(zone: Zone) -> Shifts:
-    """Readings to instants: the second of two; in a gap later by its length."""
+    """The same, but a clock time that is shown twice is the second of the two instants."""
     points = [t + after for t, after in zip(zone.transitions, zone.offsets[1:], strict=True)]
     return _shifts(points, [-offset for offset in zone.offsets], zone.horizon)
 
 
 @cache
 def _midnights(zone: Zone) -> tuple[Shifts, pa.Array]:
-    """Readings to instants by the offset after a change, and the instants of the changes.
+    """The shifts from clock times to instants by the offset after a change, and the changes.
 
-    No result may be before the change.
+    No result may be before the instant of the change.
     """
     points = [t + before for t, before in zip(zone.transitions, zone.offsets, strict=False)]
     first = -(1 << 62)
@@ -239,7 +243,7 @@ def through_local(interval: Interval, moved: Movement, zone: Zone) -> Bounds:
 
 
 def _moved_exactly(instants: Vector, moved: Movement, zone: Zone, per_second: int) -> Vector | None:
-    """Each instant, moved; unknown where the new reading is shown twice."""
+    """The moved instants; null where clocks show the new local time twice."""
     clock, first = _clock(zone), _first_instants(zone)
     offset = clock.at(floor_divide(instants, per_second))
     shown = plus(instants, pc.multiply(offset, per_second))

@@ -74,13 +74,13 @@ class SliceNumbers:
             first += len(slices)
 
     def messages(self) -> Iterator[Message]:
-        """Each slice, for its task."""
+        """One message per slice, for the task that has it."""
         for number, slices in self._slices.items():
             for part, contents in enumerate(slices):
                 yield slice_message(self._places[number][part], number, part, contents)
 
-    def of(self, tables: Sequence[Pinned]) -> SlicedTables:
-        """What the task that explains queries on these tables knows of them."""
+    def for_task(self, tables: Sequence[Pinned]) -> SlicedTables:
+        """The tables with the numbers and places of their slices, for a task that explains."""
         numbers = {t.name: self._numbers[_identity(t)] for t in tables if t.slices}
         places = {number: self._places[number] for number in numbers.values()}
         return SlicedTables(tuple(replace(t, slices=()) for t in tables), numbers, places)
@@ -196,7 +196,7 @@ def asking(
     for place, (tables, queries) in zip(evenly_hashed(len(bundles)), bundles, strict=True):
         left = [query for query in queries if query.number in waiting]
         if left:
-            yield Message(place, NO_QUERY, TABLES, value=packed(numbers.of(tables)))
+            yield Message(place, NO_QUERY, TABLES, value=packed(numbers.for_task(tables)))
         for query in left:
             yield Message(place, query.number, QUERY, value=msgpack.encode(query))
 

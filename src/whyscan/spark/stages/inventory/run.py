@@ -281,7 +281,7 @@ def _row(
     levels: Mapping[str, Mapping[str, int | None]],
     now: datetime,
 ) -> TableRow:
-    def of(level: str, quantity: str) -> int:
+    def total(level: str, quantity: str) -> int:
         return levels.get(level, {}).get(quantity) or 0
 
     files = levels.get(FILE, {"bytes": 0, "rows": 0})
@@ -291,10 +291,10 @@ def _row(
         mark=table.mark,
         depth=depth,
         parts=len(table.parts),
-        manifests=of(MANIFEST, "count"),
-        files=of(FILE, "count"),
-        row_groups=of(ROW_GROUP, "count") if deep else None,
-        files_opened=of(ROW_GROUP, "first") if deep else None,
+        manifests=total(MANIFEST, "count"),
+        files=total(FILE, "count"),
+        row_groups=total(ROW_GROUP, "count") if deep else None,
+        files_opened=total(ROW_GROUP, "first") if deep else None,
         bytes=files["bytes"],
         rows=files["rows"],
         read_at=now,
