@@ -85,6 +85,7 @@ def wasteful(**changes) -> QueryLine:
         first=datetime(2026, 3, 1, 7, tzinfo=UTC),
         last=datetime(2026, 3, 4, 7, tzinfo=UTC),
         days={"2026-03-01": 10, "2026-03-02": 15, "2026-03-04": 3},
+        logs={"csv": 30},
         origins=("log.csv:12", "log.csv:90"),
         notes=("a note of the query",),
         operation="select",
@@ -113,6 +114,7 @@ def joined(**changes) -> QueryLine:
         dialect="spark",
         times=2,
         days={"2026-03-02": 2},
+        logs={"spark": 2},
         origins=("app-1/execution 7",),
         operation="select",
         tables=scans,
@@ -221,7 +223,7 @@ def audit(**changes) -> Audit:
         RUN,
         (wasteful(), iceberg(), joined(), failing()),
         totals(),
-        (Unparsed("log.csv:7", "SELEC 1", "no statement: SELEC 1", 3),),
+        (Unparsed("log.csv:7", "SELEC 1", "no statement: SELEC 1", 3, log="csv"),),
         drifts(),
     )
     return replace(record, **changes)

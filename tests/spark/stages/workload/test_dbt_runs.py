@@ -74,6 +74,7 @@ def test_a_model_is_its_compiled_query_with_when_it_ran_and_what_it_read(tmp_pat
                 {"2026-03-02": 1},
                 5_000,
                 ("target/model.shop.daily",),
+                logs={"dbt": 1},
             ),
         )
     )

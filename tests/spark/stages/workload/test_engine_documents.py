@@ -60,7 +60,16 @@ def read(path, document):
 
 def query(dialect, origin, **more):
     return Query(
-        TEXT, dialect, 1, NINE, NINE, {"2026-03-02": 1}, 4096, (f"log.json[1]{origin}",), **more
+        TEXT,
+        dialect,
+        1,
+        NINE,
+        NINE,
+        {"2026-03-02": 1},
+        4096,
+        (f"log.json[1]{origin}",),
+        logs={"json": 1},
+        **more,
     )
 
 
@@ -104,8 +113,10 @@ def test_what_an_engine_did_not_return_is_listed(tmp_path):
 
     assert workload.query_entries == 1
     assert workload.unparsed == (
-        Unparsed("log.json[1] QueryExecutions[2]", "", "it is no object of JSON"),
-        Unparsed("log.json[1] (a-2)", "", "the engine did not return it: it is too old"),
+        Unparsed("log.json[1] QueryExecutions[2]", "", "it is no object of JSON", log="json"),
+        Unparsed(
+            "log.json[1] (a-2)", "", "the engine did not return it: it is too old", log="json"
+        ),
     )
 
 

@@ -46,6 +46,7 @@ def test_rows_of_a_csv_are_runs_and_equal_texts_one_query(tmp_path):
             111,
             ("log.csv:3", "log.csv:6"),
             users={"ann": 2},
+            logs={"csv": 2},
         ),
         Query(
             "SELECT b FROM t",
@@ -57,6 +58,7 @@ def test_rows_of_a_csv_are_runs_and_equal_texts_one_query(tmp_path):
             5,
             ("log.csv:4",),
             users={"bob": 1},
+            logs={"csv": 1},
         ),
     )
 
@@ -81,10 +83,11 @@ def test_a_row_that_is_no_query_is_listed(tmp_path):
     workload = read(log)
 
     assert [query.text for query in workload.queries] == ["SELECT b FROM t", "SELECT c FROM t"]
+    no_count = "times of the row are no count: often"
     assert workload.unparsed == (
-        Unparsed("log.csv:2", "SELECT a FROM t", "times of the row are no count: often"),
-        Unparsed("log.csv:3", "", "the row has no query"),
-        Unparsed("log.csv:4", "SHOW TABLES", "SHOW reads no table", 7),
+        Unparsed("log.csv:2", "SELECT a FROM t", no_count, log="csv"),
+        Unparsed("log.csv:3", "", "the row has no query", log="csv"),
+        Unparsed("log.csv:4", "SHOW TABLES", "SHOW reads no table", 7, log="csv"),
     )
 
 
@@ -133,7 +136,9 @@ def test_a_text_in_bytes_is_a_text_and_a_time_that_python_has_not_is_unknown(tmp
     assert (query.text, query.times, query.first) == ("SELECT 'x' FROM t", 2, NINE)
     late = "4611686018427387904 as timestamp[us, tz=UTC]"
     assert query.notes == (f"when it ran cannot be read: {late}",)
-    assert workload.unparsed == (Unparsed("log.parquet:2", "", "its query is not UTF-8"),)
+    assert workload.unparsed == (
+        Unparsed("log.parquet:2", "", "its query is not UTF-8", log="parquet"),
+    )
 
 
 @pytest.mark.parametrize("coding", ["utf-8-sig", "utf-16", "utf-16-be"])
@@ -224,7 +229,9 @@ def test_a_parquet_log_is_read_with_its_types(tmp_path):
     (query,) = workload.queries
     assert (query.times, query.bytes_read, query.first, query.last) == (2, 15, NINE, NINE)
     assert query.days == {"2026-03-02": 1}
-    assert workload.unparsed == (Unparsed("log.parquet:3", "", "the row has no query"),)
+    assert workload.unparsed == (
+        Unparsed("log.parquet:3", "", "the row has no query", log="parquet"),
+    )
 
 
 def test_lines_of_json_are_rows_and_a_cut_last_line_is_listed(tmp_path):
@@ -236,7 +243,9 @@ def test_lines_of_json_are_rows_and_a_cut_last_line_is_listed(tmp_path):
 
     (query,) = workload.queries
     assert (query.times, query.bytes_read) == (2, 6)
-    assert workload.unparsed == (Unparsed("log.jsonl:3", "", "it is no whole object of JSON"),)
+    assert workload.unparsed == (
+        Unparsed("log.jsonl:3", "", "it is no whole object of JSON", log="json"),
+    )
 
 
 def test_a_log_that_grows_after_it_was_listed_has_its_whole_lines_and_the_cut_one_is_listed(
@@ -252,7 +261,7 @@ def test_a_log_that_grows_after_it_was_listed_has_its_whole_lines_and_the_cut_on
     *queries, cut = read_log(listed, "spark")
 
     assert [query.text for query in queries] == ["SELECT a FROM t"] * 3
-    assert cut == Unparsed("log.jsonl:4", "", "it is no whole object of JSON")
+    assert cut == Unparsed("log.jsonl:4", "", "it is no whole object of JSON", log="json")
 
 
 def test_an_array_of_json_is_rows_too(tmp_path):

@@ -87,6 +87,7 @@ def test_a_report_is_a_query_with_what_was_planned(tmp_path, condition, where):
             "spark",
             origins=("reports.json:1",),
             actual=(ActualScan("prod.db.t", files=3, bytes=4096, manifests=2, manifests_total=8),),
+            logs={"iceberg": 1},
         ),
     )
 
@@ -137,7 +138,7 @@ def test_reports_of_one_query_are_summed_and_commits_are_listed(tmp_path):
     assert [query.times for query in workload.queries] == [2]
     assert workload.queries[0].actual[0].manifests_total == 16
     assert workload.unparsed == (
-        Unparsed("reports.json:2", "", "it is a commit-report of prod.db.t"),
+        Unparsed("reports.json:2", "", "it is a commit-report of prod.db.t", log="iceberg"),
     )
 
 

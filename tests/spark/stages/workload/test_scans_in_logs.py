@@ -115,7 +115,7 @@ def test_a_scan_of_no_table_is_listed_with_its_bytes(tmp_path, kind):
     assert workload.queries == ()
     why = f"a scan of {kind} is not explained"
     assert workload.unparsed == (
-        Unparsed("log/execution 0", node["simpleString"], why, 2, bytes_read=8192),
+        Unparsed("log/execution 0", node["simpleString"], why, 2, 8192, "spark"),
     )
 
 

@@ -144,6 +144,7 @@ def test_a_compressed_file_is_read_and_a_cut_one_says_so(tmp_path):
             "cut.sql.gz",
             "",
             "the log ends in the middle of an entry, as one that is still being written",
+            log="sql",
         ),
     )
 

@@ -84,6 +84,7 @@ def test_an_event_is_a_query_with_what_was_read(tmp_path):
             (ActualScan("iceberg.tpch.orders", 1, files=1, bytes=64056, rows=7304),),
             namespace="iceberg.tpch",
             users={"ann": 1},
+            logs={"trino": 1},
         ),
     )
 

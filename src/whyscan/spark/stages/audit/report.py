@@ -43,7 +43,14 @@ from whyscan.reports.gates import Assertion, at_most
 from whyscan.reports.prices import Prices, Spent, WorkloadCost
 from whyscan.reports.rendering import WrittenReport
 from whyscan.spark.stages.audit.actions import Action, actions
-from whyscan.spark.stages.audit.spending import EarlierRun, RunsTotal, by_day, by_user
+from whyscan.spark.stages.audit.spending import (
+    EarlierRun,
+    LogEntries,
+    RunsTotal,
+    by_day,
+    by_log,
+    by_user,
+)
 from whyscan.spark.stages.workload.query import Unparsed
 from whyscan.statements.records import Edge, ScanReport, StatementReport
 
@@ -188,6 +195,9 @@ class QueryLine(Record, frozen=True):
     users: Annotated[
         tuple[UserRuns, ...], Meta(description="Who ran the query, as far as the log says.")
     ] = ()
+    logs: Annotated[
+        Mapping[Word, Count], Meta(description="How many of the runs each kind of log has.")
+    ] = {}
     origins: Annotated[
         tuple[Name, ...], Meta(description="The first places of the query in the logs.")
     ] = ()
@@ -331,6 +341,7 @@ class Audit(WrittenReport, frozen=True):
         "actions": "actions",
         "users": "users",
         "days": "days",
+        "logs": "logs",
         "result": "result",
     }
 
@@ -361,6 +372,11 @@ class Audit(WrittenReport, frozen=True):
     def days(self) -> tuple[RunsTotal, ...]:
         """The sums of each day, in order."""
         return by_day(self.queries)
+
+    @property
+    def logs(self) -> tuple[LogEntries, ...]:
+        """How many entries each kind of log has, and how many of them are explained."""
+        return by_log(self.queries, self.unparsed)
 
     @property
     def passed(self) -> bool:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct
 
-from whyscan.fields import Count, Name, Record, Value
+from whyscan.fields import Count, Name, Record, Value, Word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from whyscan.spark.stages.audit.report import QueryLine
+    from whyscan.spark.stages.workload.query import Unparsed
 
 MOST_DAYS = 366
 """A plot has room for this many days; for more days, it has one bar per month."""
@@ -32,6 +34,15 @@ class RunsTotal(Record, frozen=True):
     layout_bytes: Annotated[
         Count, Meta(description="An upper estimate of what another layout would spare.")
     ]
+
+
+class LogEntries(Record, frozen=True):
+    """The entries of one kind of log: all of them, those explained, and those left out."""
+
+    log: Word
+    entries: Count
+    explained: Count
+    left_out: Annotated[Count, Meta(description="Those in `unparsed`, each with the reason.")]
 
 
 class EarlierRun(Record, frozen=True):
@@ -115,6 +126,20 @@ def _days_of(queries: Iterable[QueryLine]) -> dict[str, Spending]:
 
 def _total(name: str, spent: Spending) -> RunsTotal:
     return RunsTotal(name, spent.runs, spent.unknown, spent.read, spent.wasted, spent.layout)
+
+
+def by_log(queries: Iterable[QueryLine], unparsed: Iterable[Unparsed]) -> tuple[LogEntries, ...]:
+    """What became of the entries of each kind of log."""
+    explained, left_out = Counter[str](), Counter[str]()
+    for line in queries:
+        explained.update(line.logs)
+    for entry in unparsed:
+        left_out[entry.log] += entry.times
+    return tuple(
+        LogEntries(log, explained[log] + left_out[log], explained[log], left_out[log])
+        for log in sorted(explained.keys() | left_out.keys())
+        if log
+    )
 
 
 def undated(queries: Iterable[QueryLine]) -> int:

@@ -32,7 +32,7 @@ from whyscan.spark.stages.audit.report import Audit, AuditRun
 from whyscan.spark.stages.audit.rounds import explained_in_rounds
 from whyscan.spark.stages.audit.totals import query_lines, table_totals
 from whyscan.spark.stages.inputs import names_in
-from whyscan.spark.stages.workload.query import Unparsed
+from whyscan.spark.stages.workload.query import unexplained
 from whyscan.spark.tables import NamedTable, canonical_uri
 from whyscan.terms import PlanTerms
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from whyscan.spark.pinned_tables import Pinned
     from whyscan.spark.stages.audit.rounds import Bundle
-    from whyscan.spark.stages.workload.query import Query, Workload
+    from whyscan.spark.stages.workload.query import Query, Unparsed, Workload
 
 QUERIES_A_TASK = 20
 """With fewer queries, starting a task costs more than explaining them."""
@@ -117,8 +117,7 @@ def _unbound(queries: Sequence[Query], outcomes: Mapping[int, QueryOutcome]) -> 
     for number, query in enumerate(queries):
         why = outcomes[number].unbound
         if why is not None:
-            origin = query.origins[0] if query.origins else f"query {number + 1}"
-            yield Unparsed(origin, query.text, why, query.times)
+            yield from unexplained(query, why, f"query {number + 1}")
 
 
 class _ExplainRounds:

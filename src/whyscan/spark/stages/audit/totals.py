@@ -82,6 +82,7 @@ def _line(query: Query, outcome: QueryOutcome, names: Mapping[str, str]) -> Quer
         last=query.last,
         days=dict(query.days),
         users=tuple(UserRuns(user, times) for user, times in query.users.items()),
+        logs=dict(query.logs),
         origins=query.origins,
         notes=(*query.notes, *outcome.notes),
         operation=outcome.operation,

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
         QueryLine,
         TableTotal,
     )
-    from whyscan.spark.stages.audit.spending import RunsTotal
+    from whyscan.spark.stages.audit.spending import LogEntries, RunsTotal
     from whyscan.statements.records import StatementReport
 
 IN_FULL = 20
@@ -215,14 +215,23 @@ def to_do(audit: Audit) -> Iterator[Section]:
 
 
 def more_sums(audit: Audit, shown: int) -> Iterator[Section]:
-    """Yield the sums by user and those of earlier runs, where there are any."""
+    """Yield the sums by kind of log, by user and of earlier runs, where there are any."""
+    if audit.logs:
+        names = ("entries", "explained", "left out")
+        heads = (Head("log"), *(Head(name, number=True) for name in names))
+        rows = tuple(map(_log, audit.logs))
+        yield Section("logs", (GridBlock(heads, rows, label="Logs"),), quiet=True)
     numbers = tuple(Head(name, number=True) for name in ("runs", "reads", "wasted", "by layout"))
     if audit.users:
-        rows = tuple(map(_user, audit.users))
-        grid = GridBlock((Head("user"), *numbers), rows, label="Users", shown=shown)
+        users = tuple(map(_user, audit.users))
+        grid = GridBlock((Head("user"), *numbers), users, label="Users", shown=shown)
         yield Section("users", (grid,), quiet=True)
     if audit.trend:
         yield Section("earlier runs", (NotesBlock(tuple(map(earlier_run, audit.trend))),))
+
+
+def _log(one: LogEntries) -> GridRow:
+    return one.log, *(f"{count:,}" for count in (one.entries, one.explained, one.left_out))
 
 
 def _user(one: RunsTotal) -> GridRow:

@@ -45,16 +45,13 @@ def run_of(documents: list[Mapping[str, Any]]) -> DbtRun:
 
 
 def read_dbt(run: DbtRun, origin: str, dialect: str) -> Iterator[Query | Unparsed]:
-    """One query per node that ran; without results, one per node with compiled SQL."""
+    """One entry per node that ran; without results, one per node."""
     adapter = str((run.manifest.get("metadata") or _NOTHING).get("adapter_type") or dialect)
     language = adapter if adapter in DIALECTS else dialect
     nodes: Mapping[str, Any] = run.manifest.get("nodes") or _NOTHING
     if not run.results:
         for name, node in nodes.items():
-            # A node that is no object has no text; it is listed as unparsed.
-            has_text = not isinstance(node, dict) or node.get("compiled_code")
-            if has_text or node.get("compiled_sql"):
-                yield _read_node(node, _NOTHING, f"{origin}/{name}", language)
+            yield _read_node(node, _NOTHING, f"{origin}/{name}", language)
         return
     full = bool((run.results.get("args") or _NOTHING).get("full_refresh"))
     for result in run.results["results"]:

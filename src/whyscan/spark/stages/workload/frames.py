@@ -61,6 +61,7 @@ ROWS = pa.schema(
         ("notes", pa.list_(pa.string())),
         ("namespace", pa.string()),
         ("users", pa.map_(pa.string(), pa.int64())),
+        ("logs", pa.map_(pa.string(), pa.int64())),
         ("unparsed", pa.string()),
     ]
 )
@@ -204,6 +205,7 @@ def _query_row(query: Query) -> dict[str, Any]:
         "notes": list(query.notes),
         "namespace": query.namespace or None,
         "users": list(query.users.items()),
+        "logs": list(query.logs.items()),
         "unparsed": None,
     }
 
@@ -219,6 +221,7 @@ def _unparsed_row(entry: Unparsed) -> dict[str, Any]:
         "notes": [],
         "namespace": None,
         "users": [],
+        "logs": [(entry.log, entry.times)] if entry.log else [],
         "unparsed": entry.why,
     }
 
@@ -232,7 +235,12 @@ def from_frame(frame: DataFrame) -> Workload:
         queries,
         tuple(
             Unparsed(
-                row["origins"][0], row["text"], row["unparsed"], row["times"], row["bytes_read"]
+                row["origins"][0],
+                row["text"],
+                row["unparsed"],
+                row["times"],
+                row["bytes_read"],
+                next(iter(dict(row.get("logs") or ())), ""),
             )
             for row in rows
             if row["unparsed"] is not None
@@ -255,6 +263,7 @@ def _query(row: Mapping[str, Any]) -> Query:
         # Workload tables of earlier releases have no such columns.
         row.get("namespace") or "",
         dict(row.get("users") or ()),
+        dict(row.get("logs") or ()),
     )
 
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from whyscan.fields import Count, ErrorText, Name, Record, Value
+from whyscan.fields import Count, ErrorText, Name, Record, Value, Word
 from whyscan.spark.stages.workload.query_shapes import shape_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
-__all__ = ["ActualScan", "Query", "Unparsed", "Workload", "grouped", "shape_of"]
+__all__ = ["ActualScan", "Query", "Unparsed", "Workload", "grouped", "shape_of", "unexplained"]
 
 MOST_ORIGINS = 20
 """The most origins that are kept per query: a query may have a million runs."""
@@ -57,7 +57,7 @@ class Query(Struct, frozen=True):
     no number. `origins` are the first places in the logs. `notes` name the parts of a plan that
     are missing in a text that was made from it. `namespace` is the catalog and schema of
     unqualified table names, such as `lake.sales`; empty if no log has it. `users` counts the runs
-    per user, as far as the logs name them.
+    per user, as far as the logs name them. `logs` counts the runs per kind of log.
     """
 
     text: str
@@ -72,6 +72,7 @@ class Query(Struct, frozen=True):
     notes: tuple[str, ...] = ()
     namespace: str = ""
     users: Mapping[str, int] = field(default_factory=dict)
+    logs: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def within(self) -> tuple[str, ...]:
@@ -82,7 +83,8 @@ class Query(Struct, frozen=True):
 class Unparsed(Record, frozen=True):
     """An entry of a log that cannot be explained as a query: its place, its text, and why.
 
-    `bytes_read` is what the engine read for it; None if the log does not say.
+    `bytes_read` is what the engine read for it; None if the log does not say. `log` is the kind of
+    the log; empty for a query that is from no log.
     """
 
     origin: Name
@@ -90,6 +92,7 @@ class Unparsed(Record, frozen=True):
     why: ErrorText
     times: Count = 1
     bytes_read: Count | None = None
+    log: Word = ""
 
 
 class Workload(Struct, frozen=True):
@@ -112,6 +115,16 @@ class Workload(Struct, frozen=True):
     def entries(self) -> int:
         """The number of all log entries."""
         return self.query_entries + self.unparsed_entries
+
+
+def unexplained(query: Query, why: str, origin: str = "") -> Iterator[Unparsed]:
+    """The runs of a query that cannot be explained: one entry per kind of log that has them."""
+    runs = dict(query.logs)
+    rest = query.times - sum(runs.values())
+    if rest or not runs:
+        runs[""] = rest
+    first = query.origins[0] if query.origins else origin
+    return (Unparsed(first, query.text, why, times, log=log) for log, times in runs.items())
 
 
 def grouped(queries: Iterable[Query]) -> tuple[Query, ...]:
@@ -143,6 +156,7 @@ def _merged(runs: Sequence[Query]) -> Query:
         notes=_distinct(note for query in runs for note in query.notes),
         namespace=runs[0].namespace,
         users=_counts(query.users for query in runs),
+        logs=_counts(query.logs for query in runs),
     )
 
 

@@ -35,6 +35,7 @@ from whyscan.spark.stages.workload.query import (
     grouped,
     identity,
     total,
+    unexplained,
 )
 from whyscan.spark.stages.workload.query_logs import (
     Row,
@@ -68,7 +69,7 @@ CUT = "the log ends in the middle of an entry, as one that is still being writte
 
 
 class LogKind(StrEnum):
-    """The kinds of logs. A JSON log has rows or Trino events; each object is checked."""
+    """The kinds of logs. A JSON log has rows, events or reports; each object is checked."""
 
     SQL = "sql"
     CSV = "csv"
@@ -77,6 +78,11 @@ class LogKind(StrEnum):
     SPARK = "spark"
     DBT = "dbt"
     TRINO = "trino"
+    ICEBERG = "iceberg"
+
+
+UNREADABLE = "unreadable"
+"""The kind of a log of which not even the beginning can be read."""
 
 
 def read_workload(
@@ -127,7 +133,7 @@ def gathered(entries: Iterable[Query | Unparsed]) -> Workload:
             continue
         if texts is not None and identity(entry) not in texts:
             full = f"the distinct texts take more than {show_size(most_whole())}: it was left out"
-            unparsed.append(Unparsed(_first(entry.origins), "", full, entry.times))
+            unparsed += unexplained(msgspec.structs.replace(entry, text=""), full)
             continue
         runs.append(entry)
         size += _memory(entry)
@@ -144,7 +150,7 @@ def gathered(entries: Iterable[Query | Unparsed]) -> Workload:
         if why is None:
             queries.append(query)
         else:
-            unparsed.append(Unparsed(_first(query.origins), query.text, why, query.times))
+            unparsed += unexplained(query, why)
     return Workload(grouped(queries), _grouped(unparsed))
 
 
@@ -174,20 +180,18 @@ def _statements(query: Query) -> Iterator[Query]:
         )
 
 
-def _first(origins: Sequence[str]) -> str:
-    return origins[0] if origins else ""
-
-
 def _grouped(unparsed: Iterable[Unparsed]) -> tuple[Unparsed, ...]:
-    """One entry per text and reason, with the first origin; entries without text stay separate.
+    """One entry per text, reason and kind of log, with the first origin.
+
+    Entries without text stay separate.
 
     Above `MOST_UNPARSED` entries, further entries are counted in one entry per reason.
     """
-    entries: dict[tuple[str, str, str], Unparsed] = {}
+    entries: dict[tuple[str, ...], Unparsed] = {}
     for entry in unparsed:
-        key = (entry.text, entry.why, "" if entry.text else entry.origin)
+        key = (entry.text, entry.why, entry.log, "" if entry.text else entry.origin)
         if key not in entries and len(entries) >= MOST_UNPARSED:
-            key = ("", entry.why, "")
+            key = ("", entry.why, entry.log, "")
         earlier = entries.get(key)
         if earlier is not None:
             entry = msgspec.structs.replace(  # noqa: PLW2901 - the sum of both
@@ -203,10 +207,20 @@ def read_log(
     log: QueryLog, dialect: str, form: LogKind | None = None, types: Types = NO_TYPES
 ) -> Iterator[Query | Unparsed]:
     """The entries of one log; a log that cannot be read gives one unparsed entry."""
+    kind = form
     try:
-        yield from _read(log, dialect, form or form_of(log), types)
+        kind = kind or form_of(log)
+        for entry in _read(log, dialect, kind, types):
+            yield _of_kind(entry, kind)
     except WhyscanError as error:
-        yield Unparsed(log.name, "", error.message)
+        yield Unparsed(log.name, "", error.message, log=UNREADABLE if kind is None else kind.value)
+
+
+def _of_kind(entry: Query | Unparsed, kind: LogKind) -> Query | Unparsed:
+    """The entry with the kind of its log; an object of a JSON log may have a kind of its own."""
+    if isinstance(entry, Unparsed):
+        return entry if entry.log else msgspec.structs.replace(entry, log=kind.value)
+    return entry if entry.logs else msgspec.structs.replace(entry, logs={kind.value: entry.times})
 
 
 def _read(log: QueryLog, dialect: str, form: LogKind, types: Types) -> Iterator[Query | Unparsed]:
@@ -230,7 +244,7 @@ def _read(log: QueryLog, dialect: str, form: LogKind, types: Types) -> Iterator[
             yield from _of_rows(rows, dialect)
         case LogKind.PARQUET:
             yield from _of_rows((row for file in log.files for row in parquet_rows(file)), dialect)
-        case LogKind.JSON | LogKind.TRINO:
+        case LogKind.JSON | LogKind.TRINO | LogKind.ICEBERG:
             for file in log.files:
                 yield from _of_json(file, tail, dialect)
     if tail.cut:
@@ -285,11 +299,12 @@ def _malformed(error: Exception) -> str:
 def _entry(entry: Mapping[str, Any], origin: str, dialect: str) -> Iterator[Query | Unparsed]:
     event = trino_event(entry)
     if event is not None:
-        yield read_trino(event, origin)
+        yield _of_kind(read_trino(event, origin), LogKind.TRINO)
     elif is_metrics_report(entry):
-        yield read_report(entry, origin)
+        yield _of_kind(read_report(entry, origin), LogKind.ICEBERG)
     elif is_dbt_document(entry):
-        yield from read_dbt(run_of([entry]), origin, dialect)
+        for query in read_dbt(run_of([entry]), origin, dialect):
+            yield _of_kind(query, LogKind.DBT)
     else:
         row = json_row(entry, origin)
         yield read_row(row, dialect) if isinstance(row, Row) else row
