@@ -7,67 +7,74 @@ import os
 import re
 import subprocess
 import sys
-import time
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from delta_tables import checkpointed
 from measure import Ratio
 from predicates import predicates
 from processes import FOLDER
 
-from whyscan.spark import session, write_inventory
-from whyscan.spark.pinned_tables import pin_all, pin_inventory
-from whyscan.spark.stages.audit.stage import explain_workload
+from whyscan.spark import audit, session, write_inventory
 from whyscan.spark.stages.workload.query import Query, Workload
-from whyscan.spark.tables import NamedTable
-from whyscan.tables.inventory.opening import open_inventory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-MANY_TABLES, MANY_QUERIES = 200, 5_000
-FEW_QUERIES, MOST_QUERIES = 500, 20_000
-SMALL, LARGE, QUERIES = 100, 1_000_000, 1_000
+FILES_OF_MANY, MANY_TABLES, MANY_QUERIES, MOST_QUERIES = 100, 200, 5_000, 20_000
+LARGE, QUERIES = 1_000_000, 1_000
+FIRST_QUERIES = 40
 LIMIT = 0.001
 """The CPU seconds of the driver that each query may cost."""
+MASTER = "local-cluster[2,1,3072]"
+"""Executors are processes of their own: the driver's Java is a part of the driver."""
 
 
 def measurements(folder: Path) -> Iterator[Ratio]:
     """Many tables with few files, and one with many: from metadata and from an inventory."""
-    few, many, most = (
-        _run(folder, SMALL, MANY_TABLES, count)
-        for count in (FEW_QUERIES, MANY_QUERIES, MOST_QUERIES)
-    )
-    yield _limit(f"Audit, driver CPU, {MANY_QUERIES:,} queries", many, MANY_QUERIES)
-    yield _limit(f"Audit, driver CPU, {MOST_QUERIES:,} queries", most, MOST_QUERIES)
-    yield Ratio(
-        f"Audit, driver CPU a query, {MOST_QUERIES:,} queries",
-        f"{FEW_QUERIES:,} queries",
-        most["driver"] / MOST_QUERIES,
-        few["driver"] / FEW_QUERIES,
-        1,
-    )
+    most = _run(folder, FILES_OF_MANY, MANY_TABLES, MOST_QUERIES, "metadata")
     for source in ("metadata", "inventory"):
+        name = f"{MANY_TABLES} tables, {MANY_QUERIES:,} queries, {source}"
+        many = _run(folder, FILES_OF_MANY, MANY_TABLES, MANY_QUERIES, source)
+        yield from _ratios(name, many, MANY_QUERIES)
+        if source == "metadata":
+            yield Ratio(
+                f"Audit, driver CPU a query, {MOST_QUERIES:,} queries",
+                f"{MANY_QUERIES:,} queries",
+                most["driver"] / MOST_QUERIES,
+                many["driver"] / MANY_QUERIES,
+                1,
+            )
+        name = f"{LARGE:,} files, {QUERIES:,} queries, {source}"
         large = _run(folder, LARGE, 1, QUERIES, source)
-        small = _run(folder, SMALL, 1, QUERIES, source)
-        name = f"1,000,000 files, {source}"
-        yield _limit(f"Audit, driver CPU, {name}", large, QUERIES)
+        small = _run(folder, FILES_OF_MANY, 1, QUERIES, source)
+        yield from _ratios(name, large, QUERIES)
         yield Ratio(
-            f"Audit, driver CPU, {name}", "executors", large["driver"], large["executors"], 1
+            f"Audit, driver memory, {name}",
+            f"{FILES_OF_MANY} files",
+            large["memory"],
+            small["memory"],
+            1.25,
+            "MB",
         )
-        yield Ratio(
-            f"Audit, driver memory, {name}", "100 files", large["peak"], small["peak"], 1.25, "MB"
-        )
 
 
-def _limit(work: str, cost: dict[str, Any], queries: int) -> Ratio:
-    return Ratio(work, "1 ms a query", cost["driver"], queries * LIMIT, 1)
+def _ratios(name: str, cost: Mapping[str, float], queries: int) -> Iterator[Ratio]:
+    """The driver beside what a query may cost, and beside the executors."""
+    yield Ratio(f"Audit, driver CPU, {name}", "1 ms a query", cost["driver"], queries * LIMIT, 1)
+    yield Ratio(f"Audit, driver CPU, {name}", "executors", cost["driver"], cost["executors"], 1)
+    yield Ratio(
+        f"Audit, driver memory, {name}",
+        "executors",
+        cost["memory"],
+        cost["memory of executors"],
+        1,
+        "MB",
+    )
 
 
-def _run(
-    folder: Path, files: int, tables: int, queries: int, source: str = "metadata"
-) -> dict[str, Any]:
+def _run(folder: Path, files: int, tables: int, queries: int, source: str) -> dict[str, float]:
     """The costs of an audit in a process of its own."""
     table = checkpointed(folder, files)
     arguments = [str(table), str(tables), str(queries), source]
@@ -78,62 +85,98 @@ def _run(
         stdout=subprocess.PIPE,
         text=True,
     )
-    costs: dict[str, Any] = json.loads(run.stdout)
+    costs: dict[str, float] = json.loads(run.stdout)
     return costs
 
 
 def _audit(table: str, count: int, queries: int, source: str) -> dict[str, float]:
-    """The CPU seconds of the driver and of the executors, and the driver's peak in MB.
+    """The CPU seconds of the driver and of the executors, and the peaks of their memory in MB.
 
-    All tables are one folder under many addresses: a cache finds none of them twice.
+    All tables are one folder under many addresses: a cache finds none of them twice. Some queries
+    are audited before: starting Java and Python is not part of a query.
     """
-    names = [f"t{at}" for at in range(count)]
-    uris = {name: f"{table}{'/.' * at}" for at, name in enumerate(names)}
+    uris = {f"t{at}": f"{table}{'/.' * at}" for at in range(count)}
     workload = Workload(
         tuple(
             Query(f"SELECT * FROM t{at % count} WHERE {one.text} AND id <> {at}", "spark")
             for at, one in enumerate(predicates(queries))
         )
     )
-    with session() as spark:
-        spark.range(10).count()
-        place = f"{table}-inventory"
+    with session(MASTER) as spark:
+        place = f"{table}-inventory-{count}"
         if source == "inventory" and not Path(place, "tables").exists():
-            write_inventory(spark, {"t0": table}, place)
-        before, started = _executors(), time.process_time()
-        if source == "inventory":
-            pinned = pin_inventory(open_inventory(place, {}), {}, names)
-        else:
-            pinned = pin_all([NamedTable(name, uri) for name, uri in uris.items()])
-        audit, _ = explain_workload(spark, workload, pinned)
-        driver = time.process_time() - started
-        assert len(audit.queries) == queries, audit.unparsed[:3]
-        assert all(query.error is None for query in audit.queries)
-        return {"driver": driver, "executors": _executors() - before, "peak": _peak()}
+            write_inventory(spark, uris, place)
+        of_tables = ({}, {"inventory": place}) if source == "inventory" else (uris, {})
+        audit(spark, Workload(workload.queries[:FIRST_QUERIES]), of_tables[0], **of_tables[1])
+        before = _Costs.of_this_process()
+        result = audit(spark, workload, of_tables[0], **of_tables[1])
+        after = _Costs.of_this_process()
+        assert len(result.queries) == queries, result.unparsed[:3]
+        assert all(query.error is None for query in result.queries)
+        return {
+            "driver": after.driver - before.driver,
+            "executors": after.executors - before.executors,
+            "memory": after.memory,
+            "memory of executors": after.memory_of_executors,
+        }
 
 
-def _peak() -> float:
-    status = Path("/proc/self/status").read_text("utf-8")
-    peak = re.search(r"VmHWM:\s+(\d+) kB", status)
-    assert peak is not None
-    return int(peak[1]) / 1024
+@dataclass(frozen=True, slots=True)
+class _Costs:
+    """What the driver, Python and Java, and the processes of the executors have cost so far."""
+
+    driver: float
+    executors: float
+    memory: float
+    memory_of_executors: float
+
+    @classmethod
+    def of_this_process(cls) -> _Costs:
+        processes = {process.number: process for process in _Process.all()}
+        own = processes[os.getpid()]
+        java = [one for one in processes.values() if one.parent == own.number]
+        executors = {one.number for one in java}
+        while more := {n for n, one in processes.items() if one.parent in executors} - executors:
+            executors |= more
+        executors -= {one.number for one in java}
+        below = [processes[number] for number in executors]
+        ended = sum(one.of_ended for one in (*java, *below))
+        return cls(
+            driver=own.seconds + sum(one.seconds for one in java),
+            executors=sum(one.seconds for one in below) + ended,
+            memory=own.peak + sum(one.peak for one in java),
+            memory_of_executors=sum(one.peak for one in below),
+        )
 
 
-def _executors() -> float:
-    """The CPU seconds of all processes that this one has started: Java and Python workers."""
-    parents, seconds = {}, {}
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            fields = (folder / "stat").read_text("utf-8").rpartition(")")[2].split()
-        except OSError:
-            continue  # It ended meanwhile.
-        parents[int(folder.name)] = int(fields[1])
-        ticks = sum(map(int, fields[11:15]))
-        seconds[int(folder.name)] = ticks / os.sysconf("SC_CLK_TCK")
-    ours = {os.getpid()}
-    while more := {pid for pid, parent in parents.items() if parent in ours} - ours:
-        ours |= more
-    return sum(seconds[pid] for pid in ours - {os.getpid()})
+@dataclass(frozen=True, slots=True)
+class _Process:
+    """A process: its CPU seconds, those of its children that have ended, and its peak in MB."""
+
+    number: int
+    parent: int
+    seconds: float
+    of_ended: float
+    peak: float
+
+    @classmethod
+    def all(cls) -> Iterator[_Process]:
+        tick = os.sysconf("SC_CLK_TCK")
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                fields = (folder / "stat").read_text("utf-8").rpartition(")")[2].split()
+                status = (folder / "status").read_text("utf-8")
+            except OSError:
+                continue  # It ended meanwhile.
+            peak = re.search(r"VmHWM:\s+(\d+) kB", status)
+            user, system, of_ended, more_of_ended = map(int, fields[11:15])
+            yield cls(
+                int(folder.name),
+                int(fields[1]),
+                (user + system) / tick,
+                (of_ended + more_of_ended) / tick,
+                0 if peak is None else int(peak[1]) / 1024,
+            )
 
 
 def _main(arguments: Sequence[str]) -> None:

@@ -14,6 +14,7 @@ from whyscan.errors import UsageError
 from whyscan.reports.gates import GatedAmount, Gates, StatementGates
 from whyscan.reports.prices import Prices
 from whyscan.reports.words import money
+from whyscan.spark.stages.audit.report import UserRuns
 
 READ = GatedAmount(1_000, 10, 4 * 10**12, 10**12)
 UNKNOWN = GatedAmount(1_000, 10, None, None)
@@ -140,6 +141,30 @@ def test_an_audit_costs_its_runs_and_scales_their_days_to_a_month():
     assert "it costs 18.36, 128.52 a month, and 16.50 (115.50 a month)" in " ".join(
         report.to_text().split()
     )
+
+
+def test_changes_users_days_and_columns_of_an_audit_have_their_costs():
+    line = wasteful(users=(UserRuns("ann", 20), UserRuns("bob", 10)))
+    report = audit(queries=(line,)).priced("5/MB", "1/1000")
+
+    document = valid("audit", json.loads(report.to_json()))
+    of_a_run = {"read": 5 * 0.12 + 12 / 1000, "wasted": 5 * 0.11}
+
+    def runs(number):
+        return pytest.approx({name: cost * number for name, cost in of_a_run.items()})
+
+    assert [(one["name"], one["cost"]) for one in document["users"]] == [
+        ("ann", runs(20)),
+        ("bob", runs(10)),
+    ]
+    assert [one["cost"] for one in document["days"]] == [runs(10), runs(15), runs(3)]
+    [change] = document["actions"]
+    assert change["cost"] == pytest.approx({"log": 16.5, "month": 16.5 * 28 / 30 * 30 / 4})
+    # How many files were read for a column is not counted, and so their requests are unknown.
+    assert document["tables"][0]["columns"][0]["cost"] == {"read": None, "wasted": 16.5}
+    printed = " ".join(report.to_text().split())
+    assert "1: saves 3.3 MB (16.50, 115.50 a month): orders" in printed
+    assert "ann 20 2.4 MB (12.24) 2.2 MB (11.00)" in printed
 
 
 def test_a_log_without_days_has_no_month_and_without_a_price_of_bytes_nothing_is_wasted():

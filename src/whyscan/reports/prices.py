@@ -15,6 +15,8 @@ from whyscan.fields import Count, Record, Word
 from whyscan.tables.sizes import parse_size
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from whyscan.reports.gates import GatedAmount
 
 DAYS_OF_A_MONTH = 30
@@ -43,6 +45,21 @@ class Spent(Record, frozen=True):
     read: Annotated[float | None, Meta(description="Bytes that are read, and one request a file.")]
     wasted: Annotated[float | None, Meta(description="The bytes that are wasted, at their price.")]
 
+    def scaled(self, factor: float) -> Spent:
+        """Return the same costs times a factor."""
+        return Spent(
+            None if self.read is None else self.read * factor,
+            None if self.wasted is None else self.wasted * factor,
+        )
+
+    @classmethod
+    def of_all(cls, parts: Iterable[Spent]) -> Spent:
+        """Return the sum of the costs that are known; null where none is."""
+        costs = list(parts)
+        read = [cost.read for cost in costs if cost.read is not None]
+        wasted = [cost.wasted for cost in costs if cost.wasted is not None]
+        return cls(sum(read) if read else None, sum(wasted) if wasted else None)
+
 
 class WorkloadCost(Record, frozen=True):
     """What a workload costs: in the log, and in a month if it goes on as in the log."""
@@ -54,6 +71,11 @@ class WorkloadCost(Record, frozen=True):
     days: Annotated[Count, Meta(description="The days from the first dated run to the last.")]
     price: Word | None
     request_price: Word | None
+
+    @property
+    def months(self) -> float | None:
+        """By what the dated runs are multiplied to get those of a month; None without days."""
+        return DAYS_OF_A_MONTH / self.days if self.days else None
 
 
 class Prices(Struct, frozen=True):

@@ -167,9 +167,9 @@ def test_changes_that_queries_share_are_one_with_what_they_save_and_for_whom():
 
     assert [
         (one.table, one.columns, one.fix, one.saves, one.is_estimate, one.queries, one.times)
-        for one in actions(rows)
+        for one in actions(rows, None)
     ] == [
         ("a", ("x",), "write x = 1", 120, False, 2, 12),
         ("c", ("y",), "sort by y", 80, True, 1, 2),
     ]
-    assert [one.users for one in actions(rows)] == [("ann", "bob"), ("bob",)]
+    assert [one.users for one in actions(rows, None)] == [("ann", "bob"), ("bob",)]

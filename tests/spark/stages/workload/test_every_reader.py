@@ -30,7 +30,8 @@ TEXT = "SELECT a FROM t WHERE a > 5"
 
 def sql_file(place: Path) -> None:
     (place / "queries.sql").write_text(
-        f"{TEXT};\n-- times: 3\nSELECT b FROM t;\nCREATE VIEW v AS SELECT 1 AS x;\nSHOW TABLES;\n"
+        f"{TEXT};\n-- times: 3\nSELECT b FROM t;\n-- times: 0\n{TEXT};\n"
+        "CREATE VIEW v AS SELECT 1 AS x;\nSHOW TABLES;\n"
     )
 
 
@@ -46,7 +47,11 @@ def postgres(place: Path) -> None:
     table(
         place / "pg_stat_statements.csv",
         ["query", "calls", "total_exec_time", "params"],
-        [["SELECT a FROM t WHERE a > $1", 7, 1.5, "$1 = '5'"], [TEXT, "often", 1.5, ""]],
+        [
+            ["SELECT a FROM t WHERE a > $1", 7, 1.5, "$1 = '5'"],
+            [TEXT, "often", 1, ""],
+            [TEXT, 0, 0, ""],
+        ],
     )
 
 
@@ -143,9 +148,9 @@ def document(path: Path, content: object) -> None:
 
 # Of each log: its kinds with the entries that are written into it, and those that are queries.
 LOGS = {
-    sql_file: {"sql": (6, 4)},
+    sql_file: {"sql": (7, 4)},
     snowflake: {"csv": (4, 2)},
-    postgres: {"csv": (8, 7)},
+    postgres: {"csv": (9, 7)},
     redshift: {"csv": (2, 1)},
     redshift_details: {"csv": (3, 0)},
     databricks_table: {"parquet": (4, 2)},

@@ -10,25 +10,36 @@ Two changes may save the same bytes, so the amounts do not add up.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta, Struct
 
 from whyscan.fields import Count, Name, Record, Sentence, Sql, Value
 from whyscan.reports.findings import Code
+from whyscan.reports.prices import Prices
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from whyscan.reports.findings import Finding
+    from whyscan.reports.prices import WorkloadCost
     from whyscan.spark.stages.audit.report import AuditedScan, QueryLine
 
 MOST = 10
 MOST_USERS = 3
 
 
+class Saved(Record, frozen=True):
+    """What the bytes that a change saves cost: in the log, and in a month at its pace."""
+
+    log: Annotated[float | None, Meta(description="Null without a price of bytes.")]
+    month: Annotated[float | None, Meta(description="Null without the days of the log, too.")]
+
+
 class Action(Record, frozen=True):
     """One change, with what it saves over all runs of the queries that it makes cheaper."""
+
+    OPTIONAL: ClassVar = ("cost",)
 
     code: Code
     table: Name
@@ -42,6 +53,7 @@ class Action(Record, frozen=True):
     queries: Annotated[Count, Meta(description="The texts that get cheaper.")]
     times: Annotated[Count, Meta(description="How often they ran.")]
     users: Annotated[tuple[Value, ...], Meta(description="Who ran them most, at most three.")]
+    cost: Annotated[Saved | None, Meta(description="With --price: what it saves, as money.")] = None
 
 
 class Saving(Struct, frozen=True):
@@ -52,15 +64,15 @@ class Saving(Struct, frozen=True):
     bytes: int
 
 
-def actions(queries: Iterable[QueryLine]) -> tuple[Action, ...]:
-    """The ten changes that save the most, the largest first."""
+def actions(queries: Iterable[QueryLine], cost: WorkloadCost | None) -> tuple[Action, ...]:
+    """The ten changes that save the most, the largest first; `cost` has the prices."""
     savings: dict[tuple[Code, str, tuple[str, ...]], list[Saving]] = {}
     for query in queries:
         for table in query.tables:
             for saving in _savings(query, table):
                 key = saving.finding.code, table.name, saving.finding.columns
                 savings.setdefault(key, []).append(saving)
-    changes = [_action(table, parts) for (_, table, _), parts in savings.items()]
+    changes = [_action(table, parts, cost) for (_, table, _), parts in savings.items()]
     return tuple(sorted(changes, key=lambda action: -action.saves)[:MOST])
 
 
@@ -76,7 +88,7 @@ def _savings(query: QueryLine, table: AuditedScan) -> Iterator[Saving]:
             layout = None
 
 
-def _action(table: str, savings: Sequence[Saving]) -> Action:
+def _action(table: str, savings: Sequence[Saving], cost: WorkloadCost | None) -> Action:
     finding = max(savings, key=lambda saving: saving.bytes).finding
     queries = {id(saving.query): saving.query for saving in savings}.values()
     runs: dict[str, int] = {}
@@ -94,4 +106,16 @@ def _action(table: str, savings: Sequence[Saving]) -> Action:
         queries=len(queries),
         times=sum(query.times for query in queries),
         users=tuple(sorted(runs, key=lambda user: -runs[user])[:MOST_USERS]),
+        cost=None if cost is None else _saved(savings, cost),
     )
+
+
+def _saved(savings: Sequence[Saving], cost: WorkloadCost) -> Saved:
+    prices = Prices.of(cost.price, None)
+    if prices is None:
+        return Saved(None, None)
+    log = prices.amount(sum(saving.bytes for saving in savings), None)
+    dated = prices.amount(
+        sum(one.bytes // one.query.times * sum(one.query.days.values()) for one in savings), None
+    )
+    return Saved(log, None if dated is None or cost.months is None else dated * cost.months)

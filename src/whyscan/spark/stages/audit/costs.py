@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from whyscan.reports.prices import DAYS_OF_A_MONTH, Prices, Spent, WorkloadCost
+from whyscan.reports.prices import Prices, Spent, WorkloadCost
 from whyscan.spark.tables import canonical_uri
 
 if TYPE_CHECKING:
@@ -22,9 +22,7 @@ def priced(audit: Audit, prices: Prices | None) -> Audit:
         return replace(audit, cost=None)
     queries = tuple(replace(line, cost=_of_query(line, prices)) for line in audit.queries)
     requests = _requests(queries)
-    tables = tuple(
-        replace(table, cost=_of_table(table, requests, prices)) for table in audit.tables
-    )
+    tables = tuple(_with_cost(table, requests, prices) for table in audit.tables)
     return replace(audit, queries=queries, tables=tables, cost=_of_workload(queries, prices))
 
 
@@ -53,6 +51,18 @@ def _requests(queries: Iterable[QueryLine]) -> dict[str, int]:
     return requests
 
 
+def _with_cost(table: TableTotal, requests: Mapping[str, int], prices: Prices) -> TableTotal:
+    """Return the table with its costs and those of its columns, whose requests are unknown."""
+    columns = tuple(
+        replace(
+            one,
+            cost=Spent(prices.amount(one.bytes_read, None), _wasted(one.wasted, prices)),
+        )
+        for one in table.columns
+    )
+    return replace(table, cost=_of_table(table, requests, prices), columns=columns)
+
+
 def _of_table(table: TableTotal, requests: Mapping[str, int], prices: Prices) -> Spent:
     files = None if table.error else requests.get(canonical_uri(table.uri), 0)
     return Spent(prices.amount(table.bytes_read, files), _wasted(table.wasted, prices))
@@ -64,23 +74,11 @@ def _of_workload(queries: Sequence[QueryLine], prices: Prices) -> WorkloadCost:
     number = (date.fromisoformat(days[-1]) - date.fromisoformat(days[0])).days + 1 if days else 0
     log = [(line, 1.0) for line in queries]
     dated = [(line, sum(line.days.values()) / line.times) for line in queries]
-    month = None if not number else _scaled(_sum(dated), DAYS_OF_A_MONTH / number)
-    return WorkloadCost(_sum(log), month, number, prices.price, prices.request_price)
+    cost = WorkloadCost(_sum(log), None, number, prices.price, prices.request_price)
+    months = cost.months
+    return cost if months is None else replace(cost, month=_sum(dated).scaled(months))
 
 
 def _sum(shares: Iterable[tuple[QueryLine, float]]) -> Spent:
     """Sum the shares of the queries' costs; None where no cost is known."""
-    read, wasted = [], []
-    for line, share in shares:
-        if line.cost is not None and line.cost.read is not None:
-            read.append(line.cost.read * share)
-        if line.cost is not None and line.cost.wasted is not None:
-            wasted.append(line.cost.wasted * share)
-    return Spent(sum(read) if read else None, sum(wasted) if wasted else None)
-
-
-def _scaled(spent: Spent, factor: float) -> Spent:
-    return Spent(
-        None if spent.read is None else spent.read * factor,
-        None if spent.wasted is None else spent.wasted * factor,
-    )
+    return Spent.of_all(line.cost.scaled(share) for line, share in shares if line.cost is not None)

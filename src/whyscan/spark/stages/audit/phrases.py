@@ -88,7 +88,11 @@ def by_layout(line: QueryLine) -> str | None:
 
 def action(one: Action) -> str:
     """`saves 1.3 TB: sales, FUNCTION_ON_PARTITION: …; 3 queries, 720 runs, most by ann`."""
-    amount = f"{size(one.saves)} at most (an estimate)" if one.is_estimate else size(one.saves)
+    amount = size(one.saves)
+    if one.cost is not None:
+        month = "" if one.cost.month is None else f", {money(one.cost.month)} a month"
+        amount += f" ({money(one.cost.log)}{month})"
+    amount += " at most (an estimate)" if one.is_estimate else ""
     text = f"saves {amount}: {inert(one.table)}, {one.code.value}: {inert_sql(one.fix)}"
     text += f"; {counted(one.queries, 'query')}, {counted(one.times, 'run')}"
     users = ", ".join(map(inert, one.users))

@@ -261,10 +261,13 @@ class ColumnTotal(Record, frozen=True):
     A scan counts for each of its columns, so the columns of a table do not add up to the table.
     """
 
+    OPTIONAL: ClassVar = ("cost",)
+
     column: Name
     times: Count
     bytes_read: Count | None
     wasted: Count | None
+    cost: Annotated[Spent | None, Meta(description="With --price: what all runs cost.")] = None
 
 
 class TableTotal(Record, frozen=True):
@@ -361,7 +364,7 @@ class Audit(WrittenReport, frozen=True):
     @property
     def actions(self) -> tuple[Action, ...]:
         """The ten changes that save the most, the largest first."""
-        return actions(self.queries)
+        return actions(self.queries, self.cost)
 
     @property
     def users(self) -> tuple[RunsTotal, ...]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta, Struct
 
 from whyscan.fields import Count, Name, Record, Value, Word
+from whyscan.reports.prices import Spent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -26,6 +27,8 @@ class RunsTotal(Record, frozen=True):
     Runs whose bytes are unknown are counted in `unknown`, and are in no sum.
     """
 
+    OPTIONAL: ClassVar = ("cost",)
+
     name: Value
     times: Count
     unknown: Count
@@ -34,6 +37,7 @@ class RunsTotal(Record, frozen=True):
     layout_bytes: Annotated[
         Count, Meta(description="An upper estimate of what another layout would spare.")
     ]
+    cost: Annotated[Spent | None, Meta(description="With --price: what these runs cost.")] = None
 
 
 class LogEntries(Record, frozen=True):
@@ -58,7 +62,8 @@ class EarlierRun(Record, frozen=True):
 class Spending(Struct, frozen=True):
     """Bytes that runs read and waste; `unknown` runs are in no sum.
 
-    `layout` is an upper estimate of the needed bytes that another layout would spare.
+    `layout` is an upper estimate of the needed bytes that another layout would spare. `cost` is
+    None without prices.
     """
 
     runs: int = 0
@@ -66,14 +71,17 @@ class Spending(Struct, frozen=True):
     read: int = 0
     wasted: int = 0
     layout: int = 0
+    cost: Spent | None = None
 
     def __add__(self, other: Spending) -> Spending:
+        costs = [cost for cost in (self.cost, other.cost) if cost is not None]
         return Spending(
             self.runs + other.runs,
             self.unknown + other.unknown,
             self.read + other.read,
             self.wasted + other.wasted,
             self.layout + other.layout,
+            Spent.of_all(costs) if costs else None,
         )
 
     @property
@@ -98,7 +106,8 @@ def _spent(line: QueryLine, runs: int) -> Spending:
         return Spending(runs, runs)
     wasted = line.bytes_read - line.bytes_needed
     layout = (line.layout_bytes or 0) // line.times
-    return Spending(runs, 0, line.bytes_read * runs, wasted * runs, layout * runs)
+    cost = None if line.cost is None else line.cost.scaled(runs / line.times)
+    return Spending(runs, 0, line.bytes_read * runs, wasted * runs, layout * runs, cost)
 
 
 def by_user(queries: Iterable[QueryLine]) -> tuple[RunsTotal, ...]:
@@ -125,7 +134,9 @@ def _days_of(queries: Iterable[QueryLine]) -> dict[str, Spending]:
 
 
 def _total(name: str, spent: Spending) -> RunsTotal:
-    return RunsTotal(name, spent.runs, spent.unknown, spent.read, spent.wasted, spent.layout)
+    return RunsTotal(
+        name, spent.runs, spent.unknown, spent.read, spent.wasted, spent.layout, spent.cost
+    )
 
 
 def by_log(queries: Iterable[QueryLine], unparsed: Iterable[Unparsed]) -> tuple[LogEntries, ...]:

@@ -236,8 +236,14 @@ def _log(one: LogEntries) -> GridRow:
 
 def _user(one: RunsTotal) -> GridRow:
     unknown = f" ({one.unknown:,} unknown)" if one.unknown else ""
-    amounts = size(one.bytes_read), size(one.wasted), size(one.layout_bytes)
-    return NameSpan(one.name), f"{one.times:,}{unknown}", *amounts
+    cost = one.cost
+    return (
+        NameSpan(one.name),
+        f"{one.times:,}{unknown}",
+        sized(one.bytes_read, cost.read if cost else None, priced=cost is not None),
+        sized(one.wasted, cost.wasted if cost else None, priced=cost is not None),
+        size(one.layout_bytes),
+    )
 
 
 def _total(line: TableTotal) -> GridRow:

@@ -21,7 +21,7 @@ from whyscan.spark.stages.workload.engine_documents import columns_of_entry
 from whyscan.spark.stages.workload.log_columns import engine_of, meanings, without_texts
 from whyscan.spark.stages.workload.parameters import arguments_of, filled, values_of
 from whyscan.spark.stages.workload.query import ActualScan, Query, Unparsed
-from whyscan.spark.stages.workload.sql_files import problem_of
+from whyscan.spark.stages.workload.sql_files import NEVER_RAN, problem_of
 from whyscan.tables import budget
 from whyscan.tables.sizes import show_size
 
@@ -74,6 +74,8 @@ def read_row(row: Row, dialect: str) -> Query | Unparsed:
     if times is None:
         times_text = row.values["times"]
         return Unparsed(row.origin, text, f"times of the row are no count: {times_text}")
+    if not times:
+        return Unparsed(row.origin, text, NEVER_RAN)
     when, notes = parsed_time(row.values.get("when"))
     size = row.values.get("bytes")
     read = _count(size, default=None)

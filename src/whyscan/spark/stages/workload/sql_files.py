@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _SETTING = re.compile(r"^\s*--\s*(times|name)\s*:\s*(.*?)\s*$", re.IGNORECASE | re.MULTILINE)
 _BEFORE_A_VIEW = frozenset({"OR", "REPLACE", "GLOBAL", "LOCAL", "TEMP", "TEMPORARY"})
 _DOTTED = 2
+NEVER_RAN = "the log says that it ran 0 times"
 
 
 def read_sql(text: str, origin: str, dialect: str) -> Iterator[Query | Unparsed]:
@@ -55,6 +56,9 @@ def read_sql(text: str, origin: str, dialect: str) -> Iterator[Query | Unparsed]
         times = settings.get("times", "1")
         if not times.isdecimal():
             yield Unparsed(where, sql, f"times is no count: {times}")
+            continue
+        if not int(times):
+            yield Unparsed(where, sql, NEVER_RAN)
             continue
         if view := _view(statement):
             yield Unparsed(where, sql, "a view reads nothing until it is queried", int(times))
