@@ -1,4 +1,7 @@
-"""The inventory of a Delta table of 1,000,000 files, against Delta on Spark that lists it cold."""
+"""The inventory of a Delta table of 1,000,000 files, against Delta on Spark that lists it cold.
+
+And the inventory of many tables of which one has changed, against that of all.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from delta_tables import checkpointed
-from measure import Ratio, compare
+from measure import Ratio, compare, seconds
 from spark_session import session
 
 from whyscan.spark import write_inventory
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 MANY, FEW = 1_000_000, 10_000
+TABLES, FILES_OF_EACH = 200, 1_000
 # What the driver does, without Spark: its peak in MB. DuckDB and Arrow are loaded either way.
 DRIVER = """
 import re, sys
@@ -55,6 +59,30 @@ def measurements(folder: Path) -> Iterator[Ratio]:
             ours,
             lambda: _listed(spark, many),
         )
+        yield _again(spark, folder, Path(scratch))
+
+
+def _again(spark: SparkSession, folder: Path, scratch: Path) -> Ratio:
+    """A second run, for which one of the tables has a new commit."""
+    source = checkpointed(folder, FILES_OF_EACH)
+    tables = {f"t{at}": str(scratch / "tables" / f"t{at}") for at in range(TABLES)}
+    for table in tables.values():
+        shutil.copytree(source, table)
+
+    def written() -> list[str]:
+        states = [
+            line.state for line in write_inventory(spark, tables, str(scratch / "all")).tables
+        ]
+        return sorted(set(states), key=states.count)
+
+    states: list[list[str]] = []
+    first = seconds(lambda: states.append(written()))
+    (Path(tables["t0"]) / "_delta_log" / f"{2:020}.json").write_text(
+        '{"commitInfo": {"operation": "WRITE"}}\n'
+    )
+    again = seconds(lambda: states.append(written()))
+    assert states == [["read"], ["read", "unchanged"]]
+    return Ratio(f"Inventory, {TABLES} tables, 1 has changed", "all of them", again, first, 1 / 2)
 
 
 def _listed(spark: SparkSession, table: Path) -> int:
