@@ -38,7 +38,8 @@ class Bomb:
     """A table that `write` puts into a folder, and the command that meets its hostile object.
 
     `says` must be in the error's line. None means that the command must answer all the same.
-    `memory` is the limit that an answer needs.
+    `memory` is the limit that an answer needs. `proof`: another bomb meets the same code, so that
+    only the proof runs this one.
     """
 
     write: Callable[[Path], None]
@@ -46,6 +47,7 @@ class Bomb:
     command: tuple[str, ...] = EXPLAIN
     seconds: int = CPU_SECONDS
     memory: int = MEMORY
+    proof: bool = False
 
 
 @dataclass(frozen=True)

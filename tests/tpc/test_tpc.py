@@ -28,13 +28,16 @@ EVERY = "WHYSCAN_EXAMPLES" in os.environ
 
 
 def queries(step: int) -> list[object]:
-    """A worker holds the rows of few lakes."""
+    """A worker holds the rows of few lakes. Every second query of TPC-DS is left to the proof."""
     return [
         pytest.param(
             benchmark,
             number,
             id=f"{benchmark}-{number}",
-            marks=pytest.mark.xdist_group(f"{benchmark}-{number % len(FORMATS)}"),
+            marks=[
+                pytest.mark.xdist_group(f"{benchmark}-{number % len(FORMATS)}"),
+                *([pytest.mark.proof] if benchmark == "tpcds" and not number % 2 else []),
+            ],
         )
         for benchmark, count in COUNTS.items()
         for number in range(1, count + 1, step)
