@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import whyscan
 from profiles.cases import CASES
-from profiles.lakes import LAKES, ROWS_IN_A_GROUP
+from profiles.lakes import LAKES
 from whyscan.errors import WhyscanError
 from whyscan.planning.plan.evidence import FILES, MANIFESTS, ROW_GROUPS
 from whyscan.predicate.binding.bind import bind
@@ -22,35 +22,20 @@ from whyscan.profiles.engine_names import named_profiles
 from whyscan.profiles.prediction import predictions
 from whyscan.profiles.weakened import roles_of, weakened
 from whyscan.spark.stages.verify.conditions import translated
-from whyscan.spark.stages.verify.engines.datafusion_engine import open_datafusion
-from whyscan.spark.stages.verify.engines.delta_rs_engine import open_delta_rs
-from whyscan.spark.stages.verify.engines.duckdb_engine import open_duckdb
 from whyscan.spark.stages.verify.engines.engine import Target
-from whyscan.spark.stages.verify.engines.polars_engine import open_polars
-from whyscan.spark.stages.verify.engines.pyarrow_engine import open_pyarrow
-from whyscan.spark.stages.verify.engines.pyiceberg_engine import open_pyiceberg
-from whyscan.spark.stages.verify.engines.spark_reader import open_reader
+from whyscan.spark.stages.verify.engines.matrix import ENGINES, ROWS, comparable, is_bound
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from pyspark.sql import SparkSession
 
     from whyscan.profiles.prediction import Prediction
     from whyscan.profiles.rule import EngineProfile
-    from whyscan.spark.stages.verify.engines.engine import EngineAnswer, OpenedEngine, Opening
+    from whyscan.spark.stages.verify.engines.engine import EngineAnswer, OpenedEngine
 
-IN_PROCESS: Mapping[str, Opening] = {
-    "duckdb": open_duckdb,
-    "datafusion": open_datafusion,
-    "polars": open_polars,
-    "pyiceberg": open_pyiceberg,
-    "delta-rs": open_delta_rs,
-    "pyarrow": open_pyarrow,
-}
-ON_SPARK: Mapping[str, Opening] = dict.fromkeys(
-    ("spark-delta", "spark-iceberg", "spark-parquet"), open_reader
-)
+IN_PROCESS = ("duckdb", "datafusion", "polars", "pyiceberg", "delta-rs", "pyarrow")
+ON_SPARK = ("spark-delta", "spark-iceberg", "spark-parquet")
 WANTED = 0.97
 """The share of predicates of which every number must be the engine's."""
 LEAST = 150
@@ -141,19 +126,17 @@ def numbers(
     prediction: Prediction, answer: EngineAnswer, table: str
 ) -> tuple[dict[str, int], dict[str, int], bool]:
     """What was predicted and what was read, at the levels that both have; whether it is a bound."""
-    read = {FILES: answer.files, ROW_GROUPS: answer.row_groups}
-    if answer.row_groups is None and answer.rows_read is not None and table in EVEN_GROUPS:
-        read[ROW_GROUPS] = answer.rows_read // ROWS_IN_A_GROUP
-    if table in BY_FOOTERS and read[ROW_GROUPS] is not None:
-        del read[FILES]
-    levels = {level.level: level for level in prediction.levels}
-    both = {name: n for name, n in read.items() if n is not None and name in levels}
-    predicted = {name: levels[name].kept for name in both}
-    return predicted, both, any(levels[name].at_least for name in both)
+    pairs = comparable(prediction, answer, by_footers=table in WITHOUT_LOG)
+    if format_of(table) == "iceberg":
+        # PyIceberg writes dictionaries, which leave out rows of row groups that are read.
+        pairs.pop(ROWS, None)
+    predicted = {level: pair[0] for level, pair in pairs.items()}
+    read = {level: pair[1] for level, pair in pairs.items()}
+    return predicted, read, is_bound(prediction, pairs)
 
 
-BY_FOOTERS = frozenset({"parquet", "hive"})
-"""Tables whose files are left out by footers: engines count files before, and row groups after."""
+WITHOUT_LOG = frozenset({"parquet", "hive"})
+"""Tables whose files have no statistics but those of their footers."""
 
 
 def format_of(table: str) -> str:
@@ -179,10 +162,6 @@ def rules_of(engine: str, address: Path) -> dict[str, tuple[str, ...]]:
     }
 
 
-EVEN_GROUPS = frozenset({"parquet", "hive", "delta"})
-"""Tables whose row groups have equally many rows and no dictionaries: rows count row groups."""
-
-
 def target_of(table: whyscan.Table, spark: SparkSession | None) -> Target:
     """The table as engines take it."""
     snapshot = table.snapshot
@@ -201,8 +180,7 @@ def run(
     """One engine on one table, over all cases."""
     table = whyscan.open(str(address))
     (profile,) = named_profiles([VERSIONS.get((engine, format_of(name)), engine)])
-    opening = {**IN_PROCESS, **ON_SPARK}[engine]
-    opened = opening(target_of(table, spark if engine in ON_SPARK else None))
+    opened = ENGINES[engine](target_of(table, spark if engine in ON_SPARK else None))
     cell = Cell(engine, name)
     for sql in cases:
         _compare(cell, table, sql, (opened, profile))

@@ -112,7 +112,8 @@ class VerifyArguments(Struct, frozen=True):
     multiple=True,
     metavar="NAMES",
     help="Compare with these engines: spark-delta, spark-iceberg, spark-parquet, duckdb, "
-    "datafusion, pyiceberg, trino; or none. [default: those that fit and are installed]",
+    "datafusion, polars, pyiceberg, delta-rs, pyarrow, trino; or none. [default: those that fit "
+    "and are installed]",
 )
 @click.option(
     "--duckdb-python",

@@ -51,6 +51,11 @@ def named_profiles(names: Sequence[str]) -> tuple[EngineProfile, ...]:
     return tuple({(p.name, p.version): p for p in profiles}.values())
 
 
+def engine_rules(name: str) -> EngineRules:
+    """The engine of exactly this name."""
+    return next(engine for engine in ENGINES if engine.name == name)
+
+
 def common_profiles(table_format: str) -> tuple[EngineProfile, ...]:
     """The engines that reports name unasked, of those that read a table format."""
     engines = (engine for engine in ENGINES if engine.common and table_format in engine.formats)

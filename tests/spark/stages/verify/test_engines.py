@@ -14,7 +14,16 @@ from spark.stages.verify.proofs import verified
 from whyscan.errors import UsageError
 from whyscan.spark.stages.verify.engines import duckdb_engine
 from whyscan.spark.stages.verify.engines.matrix import ENGINES, named
-from whyscan.spark.stages.verify.result import EngineComparison
+from whyscan.spark.stages.verify.result import (
+    EngineComparison,
+    EngineRead,
+    NativeRows,
+    PlanCounts,
+    PredicateProof,
+    PredictedRead,
+    TableProof,
+)
+from whyscan.spark.stages.verify.view import more_than_predicted
 
 pytestmark = pytest.mark.spark
 
@@ -57,6 +66,10 @@ def test_delta_on_spark_reads_what_the_plan_reads_where_it_understands_the_predi
     )
     assert (lost.rows, lost.files, lost.reads, lost.more) == (1, 3, EngineComparison.MORE, 2)
     assert (nothing.rows, nothing.files, nothing.reads) == (0, 0, EngineComparison.EQUAL)
+    assert [one.predicted.files for one in (tight, lost, nothing)] == [1, 3, 0]
+    assert lost.predicted.rules == ("SPARK_DELTA_COMPUTED", "SPARK_PARQUET_COMPUTED")
+    for engine in ("delta-rs", "polars", "pyarrow"):
+        assert [one.why for one in cells(verification, engine)] == [None] * 3, engine
     assert {"name a Python that has it" in one.why for one in cells(verification, "duckdb")} == {
         True
     }
@@ -87,13 +100,17 @@ def test_parquet_on_spark_duckdb_and_datafusion(spark, tmp_path):
 
     verification = verified(spark, tmp_path, *PREDICATES, engines=None)
 
-    for engine in ("spark-parquet", "duckdb", "datafusion"):
+    for engine in ("spark-parquet", "duckdb", "datafusion", "polars", "pyarrow"):
         assert [one.sound for one in cells(verification, engine)] == [True] * 3, engine
         assert cells(verification, engine)[0].why is None
     assert [(one.row_groups, one.reads) for one in cells(verification, "duckdb")][:1] == [
         (1, EngineComparison.EQUAL)
     ]
     assert cells(verification, "datafusion")[0].row_groups == 1
+    every = [one for proof in verification.tables[0].predicates for one in proof.engines]
+    assert {one.predicted.reads for one in every} == {EngineComparison.EQUAL}
+    assert cells(verification, "duckdb")[1].predicted.row_groups == 1
+    assert cells(verification, "spark-parquet")[1].predicted.rows == 40
 
 
 def test_engines_that_do_not_fit_are_not_checked_and_say_why(spark, delta):
@@ -119,6 +136,27 @@ def test_trino(spark):
     verification = verified(spark, folder, "true", engines=["trino"], trino=address)
 
     assert verification.tables[0].predicates[0].engines[0].sound is True
+
+
+def read_of(rules, *, files, predicted, at_least=False, reads=EngineComparison.MORE):
+    prediction = PredictedRead("1.2.3", predicted, None, None, at_least, rules, reads)
+    return EngineRead("duckdb", sql="x", rows=1, files=files, sound=True, predicted=prediction)
+
+
+def test_an_engine_that_reads_more_than_its_profile_is_named_with_the_rules():
+    plan = PlanCounts(20, 5, None, None, None, 1, 1)
+    reads = (
+        read_of(("A_RULE",), files=9, predicted=7),
+        read_of((), files=7, predicted=7, reads=EngineComparison.EQUAL),
+    )
+    proof = PredicateProof("x + 1 = 2", "spark", None, plan, 1, engines=reads)
+    table = TableProof(
+        "t", "t", "delta", 1, 20, 20, 20, 20, 20, (), NativeRows("spark-delta"), (proof,)
+    )
+
+    assert list(more_than_predicted(table)) == [
+        "duckdb 1.2.3 reads 9 files for 7 that its profile predicts by A_RULE: x + 1 = 2"
+    ]
 
 
 def test_names_of_engines():

@@ -91,6 +91,31 @@ class EngineComparison(StrEnum):
     MORE = "more"
 
 
+class PredictedRead(Record, frozen=True):
+    """What the profile of an engine predicts that it reads, in the numbers that the engine gives.
+
+    `version` is that of the profile. `reads` compares what was read with what was predicted; it is
+    None if the engine gives no number.
+    """
+
+    version: Word
+    files: Count | None
+    row_groups: Count | None
+    rows: Count | None
+    at_least: Annotated[bool, Meta(description="The engine may read more than these numbers.")]
+    rules: Annotated[
+        tuple[Word, ...], Meta(description="The rules of the profile that concern the predicate.")
+    ]
+    reads: Annotated[
+        EngineComparison | None, Meta(description="What it read, compared with its profile.")
+    ]
+
+    def number(self, by: str) -> int | None:
+        """The predicted files, row groups or rows; None if they are not compared."""
+        numbers = {"files": self.files, "row_groups": self.row_groups, "rows": self.rows}
+        return numbers.get(by)
+
+
 class EngineRead(Record, frozen=True, rename={"by": "compared_by"}):
     """What an engine read for a predicate; `why` is the reason if the engine did not run it.
 
@@ -116,6 +141,15 @@ class EngineRead(Record, frozen=True, rename={"by": "compared_by"}):
         EngineComparison | None, Meta(description="What it read, compared with the plan.")
     ] = None
     more: int | None = None
+    predicted: Annotated[
+        PredictedRead | None,
+        Meta(description="What its profile predicts; null if the engine did not run."),
+    ] = None
+
+    def number(self, by: str) -> int | None:
+        """What was read of files, row groups or rows; None if the engine does not report it."""
+        numbers = {"files": self.files, "row_groups": self.row_groups, "rows": self.rows_read}
+        return numbers.get(by)
 
 
 class PlanCounts(Record, frozen=True):
@@ -131,6 +165,15 @@ class PlanCounts(Record, frozen=True):
     rows_kept: Count | None
     at_least: int | None
     at_most: int | None
+
+    def number(self, by: str) -> int | None:
+        """The kept files, row groups or rows; None if they were not counted."""
+        numbers = {
+            "files": self.files_kept,
+            "row_groups": self.row_groups_kept,
+            "rows": self.rows_kept,
+        }
+        return numbers.get(by)
 
     @property
     def rows_matched(self) -> RowsMatched:

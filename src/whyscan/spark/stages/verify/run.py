@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from whyscan.errors import CorruptFile, UsageError, WhyscanError
 from whyscan.planning.plan.planner import make_plan, total
@@ -16,7 +17,7 @@ from whyscan.spark.stages.verify import lies, native_reader, recorded, verdicts
 from whyscan.spark.stages.verify.conditions import CheckedPredicate, measured, questions
 from whyscan.spark.stages.verify.data import choose, damaged, read, without
 from whyscan.spark.stages.verify.engines.engine import Target
-from whyscan.spark.stages.verify.engines.matrix import fitting, matrix
+from whyscan.spark.stages.verify.engines.matrix import VerifiedPredicate, fitting, matrix
 from whyscan.spark.stages.verify.result import NativeRows, PlanCounts, PredicateProof, TableProof
 from whyscan.spark.stages.verify.truth import terms
 from whyscan.terms import PlanTerms
@@ -76,6 +77,7 @@ def prove(
         native_rows = _native(spark, chosen, predicates, data)
         proofs = _with_engines(
             tuple(zip(predicates, _proofs(chosen, predicates, data, native_rows), strict=True)),
+            chosen,
             _target(chosen, data, native_rows, settings),
             settings,
         )
@@ -147,12 +149,29 @@ def _target(
 
 def _with_engines(
     predicates: Sequence[tuple[CheckedPredicate, PredicateProof]],
+    chosen: Chosen,
     target: Target,
     settings: VerifySettings,
 ) -> tuple[PredicateProof, ...]:
     """The proofs, each with what the engines read."""
     engines = fitting(target) if settings.engines is None else settings.engines
-    return matrix(target, engines, predicates)
+    if not engines:
+        return tuple(proof for _, proof in predicates)
+    verified = [
+        VerifiedPredicate(checked, proof, _plan_of_engines(chosen, checked, proof))
+        for checked, proof in predicates
+    ]
+    return matrix(target, engines, verified)
+
+
+def _plan_of_engines(
+    chosen: Chosen, checked: CheckedPredicate, proof: PredicateProof
+) -> ScanPlan | None:
+    """The plan by which profiles predict: engines leave closed what manifests rule out."""
+    if proof.why is not None or checked.options is None:
+        return None
+    options = replace(checked.options, every_manifest=False)
+    return planned(chosen, replace(checked, options=options))
 
 
 def _proofs(

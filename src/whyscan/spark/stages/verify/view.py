@@ -38,6 +38,7 @@ NOT_CHECKED = "not checked"
 PATHS_SHOWN = 3
 SHOWN = 50
 LEGEND = "tight: reads what the plan reads; +n: n more, pruning that the engine lost"
+MORE_THAN_PREDICTED = "engines that read more than their profile predicts"
 MADE = "Every row of the files that were read was compared with plans and statistics."
 LIES = {
     "lower": "lower bound",
@@ -80,12 +81,15 @@ def _table(table: TableProof) -> Iterator[Block]:
             NamedValue("beside", f"{table.native.reader}, which reads {table.native.rows:,} rows")
         )
     yield FactsBlock(tuple(rows))
-    yield Section("Predicates", (_matrix(table), _legend(table)), quiet=True)
+    yield Section("Predicates", (_predicates(table),), quiet=True)
+    engines = _engines(table)
+    if engines.rows:
+        yield Section("What engines read", (engines, NotesBlock((LEGEND,))), quiet=True)
     yield from _sections(table)
 
 
-def _matrix(table: TableProof) -> GridBlock:
-    """Return one row per predicate, one column per engine."""
+def _predicates(table: TableProof) -> GridBlock:
+    """Return one row per predicate."""
     heads = (Head("predicate"), Head("rows", number=True), Head("files kept", number=True))
     rows: tuple[GridRow, ...] = tuple(
         (
@@ -93,19 +97,66 @@ def _matrix(table: TableProof) -> GridBlock:
             "" if proof.rows_true is None else f"{proof.rows_true:,}",
             kept(proof),
             verdict(proof),
-            *map(cell, proof.engines),
         )
         for proof in table.predicates
     )
-    return GridBlock((*heads, Head("plan"), *map(Head, _engines(table))), rows, label="Predicates")
+    return GridBlock((*heads, Head("plan")), rows, label="Predicates")
 
 
-def _engines(table: TableProof) -> list[str]:
-    return [read.engine for read in table.predicates[0].engines] if table.predicates else []
+def _engines(table: TableProof) -> GridBlock:
+    """Return one row per engine that ran a predicate; its first row names the predicate."""
+    heads = (Head("predicate"), Head("engine"), Head("proven", number=True))
+    numbers = (Head("predicted", number=True), Head("read", number=True))
+    rows: tuple[GridRow, ...] = tuple(
+        (CodeSpan(proof.predicate) if not at else "", *_amounts(read, proof), cell(read))
+        for proof in table.predicates
+        for at, read in enumerate(read for read in proof.engines if read.why is None)
+    )
+    verdict_head = Head("", meaning="against the plan")
+    return GridBlock((*heads, *numbers, verdict_head), rows, label="Engines")
 
 
-def _legend(table: TableProof) -> NotesBlock:
-    return NotesBlock((LEGEND,) if _engines(table) else ())
+def _amounts(read: EngineRead, proof: PredicateProof) -> tuple[str, str, str, str]:
+    """The engine, and what is proven, predicted and read, in the number that the engine gives."""
+    by, plan, predicted = read.by, proof.planned, read.predicted
+    title = read.engine
+    if predicted is not None:
+        title = f"{read.engine} {'.'.join(predicted.version.split('.')[:2])}"
+    if by is None or plan is None:
+        return title, "", "", ""
+    guess = None if predicted is None else predicted.number(by)
+    bound = "at least " if predicted is not None and predicted.at_least else ""
+    return (
+        title,
+        _number(plan.number(by)),
+        "" if guess is None else f"{bound}{guess:,}",
+        counted(read.number(by) or 0, unit(by)),
+    )
+
+
+def _number(count: int | None) -> str:
+    return "" if count is None else f"{count:,}"
+
+
+def more_than_predicted(table: TableProof) -> Iterator[str]:
+    """The engines that read more than their profile predicts, with the rules of the profile."""
+    for proof in table.predicates:
+        for read in proof.engines:
+            predicted = read.predicted
+            if predicted is None or predicted.reads is not EngineComparison.MORE:
+                continue
+            numbers = (
+                f"{counted(actual, unit(by))} for {guess:,}"
+                for by in ("files", "row_groups", "rows")
+                if (guess := predicted.number(by)) is not None
+                and (actual := read.number(by)) is not None
+                and actual > guess
+            )
+            rules = f" by {', '.join(predicted.rules)}" if predicted.rules else ""
+            yield (
+                f"{read.engine} {predicted.version} reads {' and '.join(numbers)} that its profile "
+                f"predicts{rules}: {' '.join(proof.predicate.split())}"
+            )
 
 
 def answer(verification: Verification) -> str:
@@ -298,6 +349,7 @@ def _sections(table: TableProof) -> Iterator[Section]:
         ),
         ("counts that differ", disputes(table), Tone.BAD),
         ("engines with other rows", other_rows(table), Tone.BAD),
+        (MORE_THAN_PREDICTED, more_than_predicted(table), Tone.WARN),
         ("files that cannot be read", (f"{f.path}: {f.why}" for f in table.unreadable), Tone.WARN),
         (NOT_CHECKED, not_checked(table), Tone.WARN),
     )

@@ -28,20 +28,28 @@ class DataFusionEngine:
             analysed = self._context.sql(f"EXPLAIN ANALYZE VERBOSE {query}").to_pydict()
         except Exception as error:  # DataFusion raises plain exceptions
             raise EngineRefusal(one_line(error)) from error
-        return EngineAnswer(rows, **read_of("\n".join(analysed["plan"])))
+        return read_of(rows, "\n".join(analysed["plan"]))
 
 
-def read_of(plan: str) -> dict[str, int | None]:
-    """The files and row groups that the scans of a plan kept; None if the plan has no number."""
-    return {
-        "files": _kept(plan, "files_ranges_pruned_statistics"),
-        "row_groups": _kept(plan, "row_groups_pruned_statistics"),
-    }
+def read_of(rows: int, plan: str) -> EngineAnswer:
+    """The files and row groups that the scans of a plan kept; None if the plan has no number.
+
+    Bloom filters are probed after statistics.
+    """
+    groups = _kept(plan, "row_groups_pruned_bloom_filter")
+    return EngineAnswer(
+        rows,
+        files=_kept(plan, "files_ranges_pruned_statistics"),
+        row_groups=_kept(plan, "row_groups_pruned_statistics") if groups is None else groups,
+    )
 
 
 def _kept(plan: str, name: str) -> int | None:
-    counts = re.findall(rf"{name}=[\d.,]+ ?K? total → ([\d,]+) matched", plan)
-    return sum(int(count.replace(",", "")) for count in counts) if counts else None
+    counts = re.findall(rf"{name}=[^→]* total → ([\d.,]+ ?[KMB]?) matched", plan)
+    if not counts or any(count[-1].isalpha() for count in counts):
+        # From a thousand on DataFusion rounds: `1.00 K`.
+        return None
+    return sum(int(count.replace(",", "")) for count in counts)
 
 
 def open_datafusion(target: Target) -> DataFusionEngine:

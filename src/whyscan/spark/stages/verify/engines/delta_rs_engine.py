@@ -30,7 +30,7 @@ class DeltaRsEngine:
             analysed = pa.table(self._builder.execute(f"EXPLAIN ANALYZE VERBOSE {query}"))
         except Exception as error:  # delta-rs raises plain exceptions
             raise EngineRefusal(one_line(error)) from error
-        return EngineAnswer(rows, **read_of("\n".join(analysed["plan"].to_pylist())))
+        return read_of(rows, "\n".join(analysed["plan"].to_pylist()))
 
 
 def delta_rs_table(target: Target) -> Any:

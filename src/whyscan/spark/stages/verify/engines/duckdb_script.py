@@ -26,7 +26,8 @@ def run_condition(connection: Any, relation: str, sql: str, timezone: str) -> di
         plan = connection.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {query}").fetchall()
     except duckdb.Error as error:
         return {"error": str(error).strip().splitlines()[0]}
-    return {ANSWER: {"rows": rows, **_read(json.loads(plan[0][1]))}}
+    read = _read(json.loads(plan[0][1]))
+    return {ANSWER: {"rows": rows, **read, "version": duckdb.__version__}}
 
 
 def _read(plan: dict[str, Any]) -> dict[str, int | None]:

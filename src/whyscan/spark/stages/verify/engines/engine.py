@@ -37,12 +37,16 @@ class Target(Struct, frozen=True):
 
 
 class EngineAnswer(Struct, frozen=True):
-    """The number of rows that an engine returned, and what it reports as read, None if unknown."""
+    """The number of rows that an engine returned, and what it reports as read, None if unknown.
+
+    `version` is that of the engine, None if it is the installed one.
+    """
 
     rows: int
     files: int | None = None
     row_groups: int | None = None
     rows_read: int | None = None
+    version: str | None = None
 
 
 class OpenedEngine(Protocol):

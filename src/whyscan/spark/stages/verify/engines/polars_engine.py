@@ -118,22 +118,30 @@ class PolarsEngine:
 
         schema = self._target.snapshot.schema()
         condition = typed_filter(sql, schema, self._target.timezone, PolarsWords())
-        with tempfile.TemporaryFile("w+") as lines:
-            try:
-                with pl.Config(verbose=True), _standard_error_in(lines):
-                    rows = self._frame.filter(condition).select(pl.len()).collect().item()
-            except Exception as error:  # Polars and its Rust side raise many kinds
-                raise EngineRefusal(one_line(error)) from error
-            lines.seek(0)
-            text = lines.read()
-        return EngineAnswer(rows, **_read(text, by_footers=self._by_footers))
+        try:
+            frame, text = polars_lines(self._frame.filter(condition).select(pl.len()))
+        except Exception as error:  # Polars and its Rust side raise many kinds
+            raise EngineRefusal(one_line(error)) from error
+        rows = frame.item()
+        return _read(rows, text, by_footers=self._by_footers)
 
     @property
     def _by_footers(self) -> bool:
         return isinstance(self._target.snapshot, ParquetSnapshot)
 
 
-def _read(lines: str, *, by_footers: bool) -> dict[str, int | None]:
+def polars_lines(frame: Any) -> tuple[Any, str]:
+    """The rows of a lazy frame, and what Polars writes about reading them."""
+    import polars as pl
+
+    with tempfile.TemporaryFile("w+") as lines:
+        with pl.Config(verbose=True), _standard_error_in(lines):
+            rows = frame.collect()
+        lines.seek(0)
+        return rows, lines.read()
+
+
+def _read(rows: int, lines: str, *, by_footers: bool) -> EngineAnswer:
     """The files that were opened, or of plain Parquet those of which something was read.
 
     Polars names no row groups where the condition is decided by partitions; then it reads all.
@@ -141,9 +149,11 @@ def _read(lines: str, *, by_footers: bool) -> dict[str, int | None]:
     sources = sum(map(int, SOURCES.findall(lines)))
     groups = list(map(int, GROUPS.findall(lines)))
     if not sources:
-        return {"files": 0, "row_groups": 0}
+        return EngineAnswer(rows, files=0, row_groups=0)
     files = sum(count > 0 for count in groups) if by_footers and groups else sources
-    return {"files": files, "row_groups": sum(groups) if len(groups) == sources else None}
+    return EngineAnswer(
+        rows, files=files, row_groups=sum(groups) if len(groups) == sources else None
+    )
 
 
 @contextmanager

@@ -31,7 +31,7 @@ class SparkReader:
             # sum and not count: Delta and Iceberg answer count(*) from metadata.
             frame = self._rows.where(f"({sql}\n)").agg(f.sum(f.lit(1)).alias("rows"))
             rows = frame.collect()[0]["rows"] or 0
-        return self._answer(rows, _metrics(frame))
+        return self._answer(rows, scan_metrics(frame))
 
     def _answer(self, rows: int, scan: dict[str, int] | None) -> EngineAnswer:
         if scan is None:
@@ -53,7 +53,7 @@ def open_reader(target: Target) -> SparkReader:
     return SparkReader(target.rows, target.snapshot.format)
 
 
-def _metrics(frame: DataFrame) -> dict[str, int] | None:
+def scan_metrics(frame: DataFrame) -> dict[str, int] | None:
     """The metrics of the scans of a plan that has run; None on Spark Connect.
 
     A plan without a scan read nothing: its filter is always false.

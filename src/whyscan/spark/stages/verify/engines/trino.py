@@ -32,6 +32,7 @@ class TrinoEngine:
         self._server = server
         self._headers = {"X-Trino-User": user, "X-Trino-Time-Zone": timezone}
         self._table = table
+        self._version: str | None = None
 
     def ask(self, sql: str) -> EngineAnswer:
         statement = f"SELECT count(*) FROM {self._table} WHERE ({sql}\n)"  # noqa: S608 - the user's own
@@ -44,7 +45,14 @@ class TrinoEngine:
             int(rows[0][0]),
             files=sum(map(int, files)) if files else None,
             rows_read=None if read is None else int(read),
+            version=self._version_of_server(),
         )
+
+    def _version_of_server(self) -> str | None:
+        if self._version is None:
+            response = self._get(f"{self._server}/v1/info")
+            self._version = (response.get("nodeVersion") or {}).get("version")
+        return self._version
 
     def _run(self, sql: str) -> tuple[str, list[list[Any]]]:
         """Run a statement; the query id and the rows."""
