@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from whyscan.profiles.rule import RuleEvidence
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -39,7 +41,8 @@ class DynamicFilterRule(Struct, frozen=True, kw_only=True):
     """How far a dynamic filter of an engine reaches, and in which cases the rule holds.
 
     `partition_column`: the filtered column must be one that partition values are made from.
-    `filtered_source`: the other side must have a filter of its own.
+    `filtered_source`: the other side must have a filter of its own. `most_values`: it must supply
+    no more distinct values than this; 0 means any number.
     """
 
     reach: DynamicReach
@@ -47,16 +50,27 @@ class DynamicFilterRule(Struct, frozen=True, kw_only=True):
     source: str
     partition_column: bool = False
     filtered_source: bool = False
+    most_values: int = 0
+    evidence: RuleEvidence = RuleEvidence.DOCUMENTED
 
-    def holds(self, *, partition_column: bool, filtered_source: bool) -> bool:
-        """Whether the rule holds for a column of a scan and the side that supplies its values."""
-        return (partition_column or not self.partition_column) and (
-            filtered_source or not self.filtered_source
+    def holds(
+        self, *, partition_column: bool, filtered_source: bool, values: int | None = None
+    ) -> bool:
+        """Whether the rule holds for a column of a scan and the side that supplies its values.
+
+        `values` counts the distinct values, None if they were not read.
+        """
+        few = not self.most_values or (values is not None and values <= self.most_values)
+        return (
+            few
+            and (partition_column or not self.partition_column)
+            and (filtered_source or not self.filtered_source)
         )
 
 
 _SPARK_RULES = (
     DynamicFilterRule(
+        evidence=RuleEvidence.MEASURED,
         reach=DynamicReach.ACTUAL,
         why="dynamic partition pruning, if the other side is small enough to be broadcast",
         source=_SPARK,
@@ -64,12 +78,14 @@ _SPARK_RULES = (
         filtered_source=True,
     ),
     DynamicFilterRule(
+        evidence=RuleEvidence.MEASURED,
         reach=DynamicReach.STATIC,
         why="dynamic partition pruning needs a filter on the other side",
         source=_SPARK,
         partition_column=True,
     ),
     DynamicFilterRule(
+        evidence=RuleEvidence.MEASURED,
         reach=DynamicReach.STATIC,
         why="dynamic partition pruning is for partition columns alone",
         source=_SPARK,
@@ -77,6 +93,14 @@ _SPARK_RULES = (
 )
 _DATAFUSION_RULES = (
     DynamicFilterRule(
+        evidence=RuleEvidence.MEASURED,
+        reach=DynamicReach.ACTUAL,
+        most_values=20,
+        why="a hash join gives a list of at most 20 values of its build side to the scan",
+        source=_DATAFUSION,
+    ),
+    DynamicFilterRule(
+        evidence=RuleEvidence.MEASURED,
         reach=DynamicReach.BOUNDED,
         why="a hash join gives the least and the greatest value of its build side to the scan",
         source=_DATAFUSION,
@@ -98,9 +122,17 @@ DYNAMIC_FILTERS: Mapping[str, tuple[DynamicFilterRule, ...]] = MappingProxyType(
         ),
         "duckdb": (
             DynamicFilterRule(
+                evidence=RuleEvidence.MEASURED,
+                reach=DynamicReach.ACTUAL,
+                most_values=50,
+                why="a hash join gives a list of at most 50 values of its build side to the scan",
+                source=_DUCKDB,
+            ),
+            DynamicFilterRule(
+                evidence=RuleEvidence.MEASURED,
                 reach=DynamicReach.BOUNDED,
                 why="a hash join gives the least and the greatest value of its build side to the "
-                "scan, and a list of few values",
+                "scan",
                 source=_DUCKDB,
             ),
         ),
@@ -108,6 +140,7 @@ DYNAMIC_FILTERS: Mapping[str, tuple[DynamicFilterRule, ...]] = MappingProxyType(
         "delta-rs": _DATAFUSION_RULES,
         "polars": (
             DynamicFilterRule(
+                evidence=RuleEvidence.MEASURED,
                 reach=DynamicReach.STATIC,
                 why="a join gives no values to a scan",
                 source="https://docs.pola.rs/user-guide/lazy/optimizations/",
@@ -129,4 +162,4 @@ DYNAMIC_FILTERS: Mapping[str, tuple[DynamicFilterRule, ...]] = MappingProxyType(
         ),
     }
 )
-"""By the name of the engine; all are by documentation."""
+"""By the name of the engine: the first rule that holds counts."""

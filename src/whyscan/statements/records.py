@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from whyscan.fields import Count, Name, Outcome, Record, Sentence, Sql, Value, Word, one_of
 from whyscan.planning.plan.planner import plus, plus_all
 from whyscan.planning.plan.scan_plan import PlannedSnapshot
+from whyscan.profiles.rule import RuleEvidence
 from whyscan.reports.findings import Finding
 from whyscan.reports.first_change import FirstChange, first_change
 from whyscan.reports.gates import (
@@ -99,13 +100,18 @@ class Supply(Record, frozen=True):
 
 
 class DynamicOfEngine(Record, frozen=True):
-    """Which of the amounts an engine reaches by its documentation: it passes on joined values."""
+    """Which of the amounts an engine reaches by the values of joins that it passes on to scans."""
 
     engine: Name
     version: Word
     reaches: Annotated[Word, one_of("static", "bounded", "actual")]
     why: Sentence
     source: Name
+    evidence: Annotated[
+        Word,
+        one_of(*RuleEvidence),
+        Meta(description="Whether the rule was run, or is known by documentation."),
+    ]
 
 
 class Dynamic(Record, frozen=True):

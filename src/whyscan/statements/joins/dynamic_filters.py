@@ -270,21 +270,26 @@ class Dynamics:
             static=_amount(self.static[key]),
             bounded=_amount(self.bounded[key]),
             actual=None if actual is None else _amount(actual),
-            engines=tuple(self._engines(key, facts)),
+            engines=tuple(self._engines(key, facts, resolution)),
         )
 
-    def _engines(self, key: str, facts: Sequence[Fact]) -> Iterator[DynamicOfEngine]:
+    def _engines(
+        self, key: str, facts: Sequence[Fact], resolution: Resolution | None
+    ) -> Iterator[DynamicOfEngine]:
         """How far the named engines reach: what is filtered, and whether a supplier is filtered."""
         columns = [without_key(column) for fact in facts for column in fact.columns]
-        supplies = (self._supply(fact, None).source for fact in facts)
+        supplied = [self._supply(fact, resolution) for fact in facts]
+        counts = [supply.keys for supply in supplied if supply.keys is not None]
+        values = max(counts) if len(counts) == len(supplied) else None
         scans = list(self.static.values())
         filtered = any(
             conjunct.columns and not conjunct.from_join
-            for source in supplies
-            if source is not None
-            for conjunct in scans[source].plan.predicate.conjuncts
+            for supply in supplied
+            if supply.source is not None
+            for conjunct in scans[supply.source].plan.predicate.conjuncts
         )
-        return engine_reach(self.static[key].plan, columns, filtered_source=filtered)
+        plan = self.static[key].plan
+        return engine_reach(plan, columns, filtered_source=filtered, values=values)
 
     def _supply(self, fact: Fact, resolution: Resolution | None) -> Supply:
         """The supply that a fact describes, with its range and the number of values read."""

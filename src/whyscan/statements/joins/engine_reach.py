@@ -16,11 +16,16 @@ if TYPE_CHECKING:
 
 
 def engine_reach(
-    plan: PlannedSnapshot, columns: Sequence[Column], *, filtered_source: bool
+    plan: PlannedSnapshot,
+    columns: Sequence[Column],
+    *,
+    filtered_source: bool,
+    values: int | None = None,
 ) -> Iterator[DynamicOfEngine]:
     """Yield how far each named engine reaches in a scan whose `columns` joins filter.
 
-    `filtered_source`: a scan that supplies values has a filter of its own.
+    `filtered_source`: a scan that supplies values has a filter of its own. `values` counts the
+    distinct values that a join supplies, None if they were not read.
     """
     snapshot = plan.snapshot
     partitioned = set(snapshot.partition_sources)
@@ -31,8 +36,15 @@ def engine_reach(
         rule = next(
             rule
             for rule in DYNAMIC_FILTERS[profile.name]
-            if rule.holds(partition_column=by_partition, filtered_source=filtered_source)
+            if rule.holds(
+                partition_column=by_partition, filtered_source=filtered_source, values=values
+            )
         )
         yield DynamicOfEngine(
-            profile.name, profile.version, rule.reach.value, rule.why, rule.source
+            profile.name,
+            profile.version,
+            rule.reach.value,
+            rule.why,
+            rule.source,
+            rule.evidence.value,
         )
