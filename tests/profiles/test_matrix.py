@@ -32,6 +32,11 @@ def pairs(engines):
 OF_EXTENSIONS = [
     (engine, table) for engine, table in pairs(IN_PROCESS) if (engine, format_of(table)) in VERSIONS
 ]
+ONE_TABLE_EACH = [
+    ("spark-delta", "delta"),
+    ("spark-iceberg", "iceberg"),
+    ("spark-parquet", "hive"),
+]
 IN_THIS_PYTHON = [pair for pair in pairs(IN_PROCESS) if pair not in OF_EXTENSIONS]
 
 
@@ -81,9 +86,7 @@ def test_engines_read_what_is_predicted_for_all_predicates(tables, engine, table
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize(
-    ("engine", "table"), [("spark-delta", "delta"), ("spark-iceberg", "iceberg")]
-)
+@pytest.mark.parametrize(("engine", "table"), ONE_TABLE_EACH)
 def test_spark_reads_what_is_predicted_by_each_rule(spark, tables, engine, table):
     cell = run(engine, table, tables[table], spark, of_rules(engine, tables[table]))
 
@@ -93,9 +96,7 @@ def test_spark_reads_what_is_predicted_by_each_rule(spark, tables, engine, table
 
 @pytest.mark.proof
 @pytest.mark.spark
-@pytest.mark.parametrize(
-    ("engine", "table"), [("spark-delta", "delta"), ("spark-iceberg", "iceberg")]
-)
+@pytest.mark.parametrize(("engine", "table"), pairs(ON_SPARK))
 def test_spark_reads_what_is_predicted_for_all_predicates(spark, tables, engine, table):
     cell = run(engine, table, tables[table], spark)
 

@@ -25,6 +25,7 @@ from whyscan.planning.plan.replan import Metadata
 from whyscan.profiles.rule import RuleEffect
 from whyscan.profiles.weakened import Weakened, roles_of, weakened
 from whyscan.pruning.blocks import Blocks
+from whyscan.tables.snapshot import FilterKind
 from whyscan.tree.nodes import columns_of
 
 if TYPE_CHECKING:
@@ -44,6 +45,9 @@ _OF_SOME_COLUMNS = frozenset(
 )
 """Here partition values may be unused, so what they decide is not known."""
 
+_WITH_VALUES = frozenset({Metadata.ALL, Metadata.NOT_ONLY_NULL, Metadata.WITHOUT_NULL})
+"""Here an engine looks up the values of a conjunct in bloom filters, too."""
+
 FOOTERS_AT_MOST = 100
 """Below `--depth auto`, footers are opened for engines if there are no more of them than this."""
 
@@ -51,16 +55,23 @@ FOOTERS_AT_MOST = 100
 class LevelPrediction(Struct, frozen=True):
     """How many containers of a level an engine reads.
 
-    `at_least`: it may read more, because some metadata was not looked at.
+    `at_least`: it may read more, because some metadata was not looked at. `rows` are those of the
+    containers, None where they are not counted.
     """
 
     level: str
     kept: int
     at_least: bool = False
+    rows: int | None = None
 
     def __add__(self, other: LevelPrediction) -> LevelPrediction:
         """The sum for two parts of a table."""
-        return LevelPrediction(self.level, self.kept + other.kept, self.at_least or other.at_least)
+        return LevelPrediction(
+            self.level,
+            self.kept + other.kept,
+            self.at_least or other.at_least,
+            plus(self.rows, other.rows),
+        )
 
 
 class Prediction(Struct, frozen=True):
@@ -172,7 +183,8 @@ class EngineReader:
             levels.append(LevelPrediction(MANIFESTS, int(manifests.sum())))
             closed = self.in_closed(manifest_level, manifests, used[FILES])
         uses.update(dict.fromkeys(used[FILES].uses))
-        kept = self.files(used)
+        kinds = profile.rules_of_engine.filters
+        kept = self.files(used, kinds)
         files = LevelPrediction(FILES, int(kept.sum()))
         bytes_kept = total_of(self.evidence.bytes, kept)
         if closed.count.kept or closed.count.at_least:
@@ -181,7 +193,7 @@ class EngineReader:
         kept_above = kept
         for level in self.evidence.levels_from_files[1:]:
             uses.update(dict.fromkeys(used[level.name].uses))
-            prediction, kept_above = self.below(level, kept_above, used[level.name])
+            prediction, kept_above = self.below(level, kept_above, used[level.name], kinds)
             if closed.count.kept:
                 prediction += self.below_closed(level.name, closed, used[level.name])
             levels.append(replace(prediction, at_least=prediction.at_least or files.at_least))
@@ -226,15 +238,16 @@ class EngineReader:
             )
         groups = self.more_groups[key]
         flags = self.kept(f"closed {key!r}", groups.containers, used, owners=groups.owners)
-        return LevelPrediction(name, int(flags.sum()), bool(groups.unchecked))
+        rows = total_of(groups.rows, flags)
+        return LevelPrediction(name, int(flags.sum()), bool(groups.unchecked), rows)
 
-    def files(self, used: dict[str, Weakened]) -> Flags:
+    def files(self, used: dict[str, Weakened], kinds: frozenset[FilterKind]) -> Flags:
         """One flag per file of the plan's evidence: the engine reads some of its rows."""
         level = self.evidence.file_level
         kept = self.kept(FILES, level.listed.containers, used[FILES], self.evidence.decided)
-        groups = self.evidence.describing_groups
-        if groups is not None:
-            inside = self.row_groups(groups, used[ROW_GROUPS])
+        groups = self.evidence.row_group_level
+        if groups is not None and groups.describes_parents:
+            inside = self.in_files(groups, used[ROW_GROUPS], kinds)
             inhabited = self.evidence.with_row_group(inside)
             closed = np.flatnonzero(kept & ~level.opened)
             kept = kept & (inhabited | ~level.opened)
@@ -244,33 +257,52 @@ class EngineReader:
                 kept[np.setdiff1d(more.opened.to_numpy(), read)] = False
         return kept | level.verdicts.kept
 
-    def row_groups(self, groups: RowGroups, used: Weakened) -> Flags:
-        """One flag per row group that the plan opened."""
-        decided = spread(self.evidence.decided, groups.owners)
-        return self.kept(ROW_GROUPS, groups.containers, used, decided, groups.owners)
+    def in_files(self, level: Any, used: Weakened, kinds: frozenset[FilterKind]) -> Flags:
+        """One flag per container of a level below the files: the engine does not leave it out.
 
-    def below(self, level: Any, above: Flags, used: Weakened) -> tuple[LevelPrediction, Flags]:
+        `kinds` are the filters of values that the engine reads.
+        """
+        containers, owners = level.listed.containers, level.listed.owners
+        if containers.filters:
+            containers = replace(containers, filters={})
+        if level.name != ROW_GROUPS:
+            # Here owners are row groups, so what all values of a file are is not known.
+            conjuncts = (c for c in used.conjuncts if c[1] is not Metadata.ONE_VALUE_IN_FILE)
+            return self.kept(level.name, containers, replace(used, conjuncts=tuple(conjuncts)))
+        decided = spread(self.evidence.decided, owners)
+        kept = self.kept(level.name, containers, used, decided, owners)
+        if level.unfiltered is not None and self.is_whole(used):
+            kept = kept & ~_removed_by_filters(level, kinds)
+        return kept
+
+    def below(
+        self, level: Any, above: Flags, used: Weakened, kinds: frozenset[FilterKind]
+    ) -> tuple[LevelPrediction, Flags]:
         """The containers of a level below the files that the engine reads."""
         listed = level.listed
         owners = listed.owners.to_numpy()
-        kept = level.verdicts.kept | self.kept(
-            level.name,
-            listed.containers,
-            used,
-            spread(self.evidence.decided, listed.owners),
-            listed.owners,
-        )
-        kept = kept & above[owners]
-        count = int(kept.sum())
+        kept = (self.in_files(level, used, kinds) | level.verdicts.kept) & above[owners]
+        inside = LevelPrediction(level.name, int(kept.sum()), rows=total_of(listed.rows, kept))
         opened = np.zeros(len(above), np.bool_)
         opened[owners] = True
         missing = np.flatnonzero(above & ~opened)
         if not len(missing):
-            return LevelPrediction(level.name, count), kept
+            return inside, kept
         if level.name != ROW_GROUPS or not self.may_open(len(missing)):
-            return LevelPrediction(level.name, count, at_least=True), kept
+            return replace(inside, at_least=True), kept
         groups, more = self.in_more_groups(missing, used)
-        return LevelPrediction(level.name, count + int(more.sum()), bool(groups.unchecked)), kept
+        added = LevelPrediction(
+            level.name, int(more.sum()), bool(groups.unchecked), total_of(groups.rows, more)
+        )
+        return inside + added, kept
+
+    def is_whole(self, used: Weakened) -> bool:
+        """Whether an engine uses every conjunct as it is."""
+        conjuncts = self.plan.predicate.conjuncts
+        return len(used.conjuncts) == len(conjuncts) and all(
+            by in _WITH_VALUES and conjunct is conjuncts[position]
+            for position, by, conjunct in used.conjuncts
+        )
 
     def may_open(self, footers: int) -> bool:
         """Whether that many footers are opened only for engines."""
@@ -336,6 +368,23 @@ class EngineReader:
         if groups is not None:
             return groups[0].spread(groups[1])
         return Evaluation.of(predicate, containers, self.plan.zone, same).kept
+
+
+def _removed_by_filters(level: LevelEvidence[RowGroups], kinds: frozenset[FilterKind]) -> Flags:
+    """One flag per row group: filters of values that an engine reads remove it, and nothing else.
+
+    Dictionaries were probed after bloom filters: an engine that reads only dictionaries is not
+    told apart.
+    """
+    assert level.unfiltered is not None  # noqa: S101 - the caller looked
+    after = None
+    if FilterKind.BLOOM in kinds:
+        every = FilterKind.DICTIONARY in kinds or level.by_bloom is None
+        after = level.verdicts if every else level.by_bloom
+    if after is None:
+        return np.zeros(level.count, np.bool_)
+    removed: Flags = level.unfiltered.kept & ~after.kept
+    return removed
 
 
 def _hulls(

@@ -12,7 +12,9 @@ from enum import StrEnum
 from msgspec import Struct
 
 from whyscan.errors import UsageError
+from whyscan.planning.plan.evidence import PAGES, ROW_GROUPS
 from whyscan.profiles.features import Feature  # noqa: TC001 - msgspec reads the annotations
+from whyscan.tables.snapshot import FilterKind  # noqa: TC001 - msgspec reads the annotations
 
 MATRIX = "tests/profiles/test_matrix.py"
 """The test that compares predictions with what the installed engines read."""
@@ -108,9 +110,16 @@ class Rule(Struct, frozen=True, kw_only=True):
     unsound: bool = False
 
     def holds(self, version: Version, table_format: str, level: str) -> bool:
-        """Whether the rule is in force for a version, a format and a level."""
+        """Whether the rule is in force for a version, a format and a level.
+
+        What an engine makes of a predicate for row groups it makes of it for their pages.
+        """
         return (
-            (not self.levels or level in self.levels)
+            (
+                not self.levels
+                or level in self.levels
+                or (level == PAGES and ROW_GROUPS in self.levels)
+            )
             and (not self.formats or table_format in self.formats)
             and (not self.since or version >= Version.of(self.since))
             and (not self.until or version < Version.of(self.until))
@@ -140,10 +149,12 @@ class EngineRules(Struct, frozen=True, kw_only=True):
 
     - `formats` are the table formats that it reads, each with the levels at which it prunes.
     - `versions` are the versions whose rules are known, the newest first.
-    - `measured` are those of them that were run; the others are by documentation.
+    - `measured` are for each format those of them that were run on it; the others are by
+      documentation.
     - `package` is the Python package whose version is the engine's; empty if there is none.
     - `common`: reports name the engine unasked, where it reads more than metadata proves.
     - `written_for` says what the version counts, where the engine is two products.
+    - `filters` are the filters of values that it reads in Parquet files.
     """
 
     name: str
@@ -151,10 +162,11 @@ class EngineRules(Struct, frozen=True, kw_only=True):
     formats: dict[str, frozenset[str]]
     versions: tuple[str, ...]
     rules: tuple[Rule, ...]
-    measured: tuple[str, ...] = ()
+    measured: dict[str, tuple[str, ...]] = {}
     package: str = ""
     common: bool = False
     written_for: str = ""
+    filters: frozenset[FilterKind] = frozenset()
 
 
 class EngineProfile(Struct, frozen=True, kw_only=True):
@@ -167,10 +179,9 @@ class EngineProfile(Struct, frozen=True, kw_only=True):
     def name(self) -> str:
         return self.rules_of_engine.name
 
-    @property
-    def is_measured(self) -> bool:
-        """Whether this version of the engine was run."""
-        return self.version in self.rules_of_engine.measured
+    def is_measured_on(self, table_format: str) -> bool:
+        """Whether this version of the engine was run on tables of this format."""
+        return self.version in self.rules_of_engine.measured.get(table_format, ())
 
     def reads(self, table_format: str) -> bool:
         """Whether the engine reads tables of this format."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from whyscan.planning.plan.judgement import Decided, Flags, Judgement
 
-MANIFESTS, FILES, ROW_GROUPS = "manifests", "files", "row_groups"
+MANIFESTS, FILES, ROW_GROUPS, PAGES = "manifests", "files", "row_groups", "pages"
 
 Number = TypeVar("Number", bound=np.generic)
 Listed = TypeVar("Listed", Manifests, Files, RowGroups, ContainersBelow)

@@ -1,8 +1,9 @@
 """DataFusion, and delta-rs, which plans and reads Delta tables with it."""
 
-from whyscan.planning.plan.evidence import FILES, ROW_GROUPS
+from whyscan.planning.plan.evidence import FILES, PAGES, ROW_GROUPS
 from whyscan.profiles.features import COMPARED, COMPUTED, Feature
 from whyscan.profiles.rule import MATRIX, Alternative, EngineRules, Rule, RuleEffect, RuleEvidence
+from whyscan.tables.snapshot import FilterKind
 
 _PRUNING = "https://docs.rs/datafusion/latest/datafusion/physical_optimizer/pruning/"
 _KERNEL = "https://docs.rs/delta_kernel/latest/delta_kernel/kernel_predicates/"
@@ -167,20 +168,22 @@ DATAFUSION = EngineRules(
     name="datafusion",
     title="DataFusion",
     formats={
-        "hive": frozenset({FILES, ROW_GROUPS}),
-        "parquet": frozenset({FILES, ROW_GROUPS}),
+        "hive": frozenset({FILES, ROW_GROUPS, PAGES}),
+        "parquet": frozenset({FILES, ROW_GROUPS, PAGES}),
     },
     versions=("55.0.0", "54.1.0"),
-    measured=("55.0.0",),
+    measured={"hive": ("55.0.0",), "parquet": ("55.0.0",)},
     package="datafusion",
+    filters=frozenset({FilterKind.BLOOM}),
     rules=PRUNING_PREDICATE,
 )
 DELTA_RS = EngineRules(
     name="delta-rs",
     title="delta-rs",
-    formats={"delta": frozenset({FILES, ROW_GROUPS})},
+    formats={"delta": frozenset({FILES, ROW_GROUPS, PAGES})},
     versions=("1.6.6", "1.5.0"),
-    measured=("1.6.6",),
+    measured={"delta": ("1.6.6",)},
     package="deltalake",
+    filters=frozenset({FilterKind.BLOOM}),
     rules=(*DELTA_RS_FILES, *PRUNING_PREDICATE),
 )

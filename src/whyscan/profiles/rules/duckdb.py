@@ -5,6 +5,7 @@ from typing import TypedDict
 from whyscan.planning.plan.evidence import FILES, MANIFESTS, ROW_GROUPS
 from whyscan.profiles.features import COMPARED, COMPUTED, Feature
 from whyscan.profiles.rule import MATRIX, Alternative, EngineRules, Rule, RuleEffect, RuleEvidence
+from whyscan.tables.snapshot import FilterKind
 
 _PEERS = "docs/peers.md"
 _DELTA = frozenset({"delta"})
@@ -285,8 +286,14 @@ DUCKDB = EngineRules(
         "parquet": frozenset({FILES, ROW_GROUPS}),
     },
     versions=("2.0.0", "1.5.5", "1.4.4"),
-    measured=("2.0.0", "1.5.5"),
+    measured={
+        "delta": ("1.5.5",),
+        "iceberg": ("1.5.5",),
+        "hive": ("2.0.0",),
+        "parquet": ("2.0.0",),
+    },
     package="duckdb",
+    filters=frozenset({FilterKind.BLOOM}),
     rules=RULES,
     common=True,
 )

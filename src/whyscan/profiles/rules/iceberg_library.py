@@ -106,7 +106,7 @@ PYICEBERG = EngineRules(
     title="PyIceberg",
     formats={"iceberg": frozenset({MANIFESTS, FILES, ROW_GROUPS})},
     versions=("0.12.0", "0.11.0", "0.10.0"),
-    measured=("0.12.0",),
+    measured={"iceberg": ("0.12.0",)},
     package="pyiceberg",
     rules=RULES,
 )

@@ -194,7 +194,12 @@ POLARS = EngineRules(
         "parquet": frozenset({FILES, ROW_GROUPS}),
     },
     versions=("2.1.0",),
-    measured=("2.1.0",),
+    measured={
+        "delta": ("2.1.0",),
+        "iceberg": ("2.1.0",),
+        "hive": ("2.1.0",),
+        "parquet": ("2.1.0",),
+    },
     package="polars",
     rules=RULES,
 )

@@ -91,7 +91,7 @@ PYARROW = EngineRules(
         "parquet": frozenset({FILES, ROW_GROUPS}),
     },
     versions=("26.0.1", "25.0.0", "24.0.0"),
-    measured=("26.0.1",),
+    measured={"delta": ("26.0.1",), "hive": ("26.0.1",), "parquet": ("26.0.1",)},
     package="pyarrow",
     rules=RULES,
 )

@@ -4,9 +4,10 @@ Catalyst rewrites a filter before a table sees it: it moves literals across cast
 as "starts with", and adds `IS NOT NULL` for columns whose NULL a condition rejects.
 """
 
-from whyscan.planning.plan.evidence import FILES, MANIFESTS, ROW_GROUPS
+from whyscan.planning.plan.evidence import FILES, MANIFESTS, PAGES, ROW_GROUPS
 from whyscan.profiles.features import COMPUTED, Feature
 from whyscan.profiles.rule import MATRIX, Alternative, EngineRules, Rule, RuleEffect, RuleEvidence
+from whyscan.tables.snapshot import FilterKind
 
 _SKIPPING = (
     "https://github.com/delta-io/delta/blob/master/spark/src/main/scala/org/apache/spark/sql/"
@@ -34,7 +35,8 @@ PARQUET_READER = (
         effect=RuleEffect.NOT_NULL,
         effect_text="a list of days beside a timestamp that is cast is not pushed",
         source=_PARQUET_FILTERS,
-        evidence=RuleEvidence.DOCUMENTED,
+        evidence=RuleEvidence.MEASURED,
+        test=MATRIX,
         instead=(Alternative.RANGE_OF_COLUMN,),
     ),
     Rule(
@@ -45,7 +47,8 @@ PARQUET_READER = (
         effect=RuleEffect.NOT_NULL,
         effect_text="a cast that may lose digits stays around its column",
         source=_PARQUET_FILTERS,
-        evidence=RuleEvidence.DOCUMENTED,
+        evidence=RuleEvidence.MEASURED,
+        test=MATRIX,
         instead=(Alternative.RANGE_OF_COLUMN,),
     ),
     Rule(
@@ -56,7 +59,8 @@ PARQUET_READER = (
         effect=RuleEffect.NOT_USED,
         effect_text="NOT IN is not compared with statistics of row groups",
         source=_PARQUET_FILTERS,
-        evidence=RuleEvidence.DOCUMENTED,
+        evidence=RuleEvidence.MEASURED,
+        test=MATRIX,
     ),
     Rule(
         id="SPARK_PARQUET_CASE",
@@ -66,7 +70,8 @@ PARQUET_READER = (
         effect=RuleEffect.NOT_USED,
         effect_text="CASE and COALESCE of a column prune nothing",
         source=_PARQUET_FILTERS,
-        evidence=RuleEvidence.DOCUMENTED,
+        evidence=RuleEvidence.MEASURED,
+        test=MATRIX,
     ),
     Rule(
         id="SPARK_PARQUET_WALL_CLOCK",
@@ -76,7 +81,8 @@ PARQUET_READER = (
         effect=RuleEffect.NOT_USED,
         effect_text="timestamps without time zone are not compared with statistics of row groups",
         source=_PARQUET_FILTERS,
-        evidence=RuleEvidence.DOCUMENTED,
+        evidence=RuleEvidence.MEASURED,
+        test=MATRIX,
     ),
     Rule(
         id="SPARK_PARQUET_COMPUTED",
@@ -87,7 +93,8 @@ PARQUET_READER = (
         effect=RuleEffect.NOT_NULL,
         effect_text="functions on a column are not pushed to row groups",
         source=_PARQUET_FILTERS,
-        evidence=RuleEvidence.DOCUMENTED,
+        evidence=RuleEvidence.MEASURED,
+        test=MATRIX,
         instead=(Alternative.RANGE_OF_COLUMN,),
     ),
     Rule(
@@ -97,7 +104,8 @@ PARQUET_READER = (
         effect=RuleEffect.NOT_NULL,
         effect_text="two columns are not compared by their statistics",
         source=_PARQUET_FILTERS,
-        evidence=RuleEvidence.DOCUMENTED,
+        evidence=RuleEvidence.MEASURED,
+        test=MATRIX,
     ),
     Rule(
         id="SPARK_PARQUET_IN_RANGE",
@@ -107,7 +115,8 @@ PARQUET_READER = (
         effect=RuleEffect.RANGE,
         effect_text="a list of more than 10 values becomes one range",
         source=_IN_FILTER,
-        evidence=RuleEvidence.DOCUMENTED,
+        evidence=RuleEvidence.MEASURED,
+        test=MATRIX,
         instead=(Alternative.SHORTER_LISTS,),
     ),
     Rule(
@@ -117,7 +126,8 @@ PARQUET_READER = (
         effect=RuleEffect.NOT_NULL,
         effect_text="a pattern that does not begin with text prunes by dictionaries alone",
         source=_PARQUET_FILTERS,
-        evidence=RuleEvidence.DOCUMENTED,
+        evidence=RuleEvidence.MEASURED,
+        test=MATRIX,
     ),
     Rule(
         id="SPARK_PARQUET_MIXED_OR",
@@ -126,7 +136,8 @@ PARQUET_READER = (
         effect=RuleEffect.NOT_USED,
         effect_text="an OR with a partition column is not pushed to row groups",
         source=_PARQUET_FILTERS,
-        evidence=RuleEvidence.DOCUMENTED,
+        evidence=RuleEvidence.MEASURED,
+        test=MATRIX,
     ),
 )
 
@@ -359,10 +370,11 @@ ICEBERG_CONVERSION = (
 SPARK_DELTA = EngineRules(
     name="spark-delta",
     title="Spark with Delta",
-    formats={"delta": frozenset({FILES, ROW_GROUPS})},
+    formats={"delta": frozenset({FILES, ROW_GROUPS, PAGES})},
     versions=("4.4.0", "3.3.3"),
-    measured=("4.4.0",),
+    measured={"delta": ("4.4.0",)},
     written_for="the version of Delta",
+    filters=frozenset({FilterKind.BLOOM, FilterKind.DICTIONARY}),
     rules=(*DELTA_FILES, *PARQUET_READER),
     common=True,
 )
@@ -371,8 +383,9 @@ SPARK_ICEBERG = EngineRules(
     title="Spark with Iceberg",
     formats={"iceberg": frozenset({MANIFESTS, FILES, ROW_GROUPS})},
     versions=("1.12.0", "1.11.0"),
-    measured=("1.12.0",),
+    measured={"iceberg": ("1.12.0",)},
     written_for="the version of Iceberg",
+    filters=frozenset({FilterKind.BLOOM, FilterKind.DICTIONARY}),
     rules=ICEBERG_CONVERSION,
     common=True,
 )
@@ -380,12 +393,13 @@ SPARK_PARQUET = EngineRules(
     name="spark-parquet",
     title="Spark on Parquet files",
     formats={
-        "hive": frozenset({FILES, ROW_GROUPS}),
-        "parquet": frozenset({FILES, ROW_GROUPS}),
+        "hive": frozenset({FILES, ROW_GROUPS, PAGES}),
+        "parquet": frozenset({FILES, ROW_GROUPS, PAGES}),
     },
     versions=("4.1.4", "4.0.3", "3.5.8"),
-    measured=("4.1.4",),
+    measured={"hive": ("4.1.4",), "parquet": ("4.1.4",)},
     package="pyspark",
+    filters=frozenset({FilterKind.BLOOM, FilterKind.DICTIONARY}),
     rules=PARQUET_READER,
     common=True,
 )

@@ -1,8 +1,9 @@
 """Trino, by its documentation: a filter becomes one set of values for each column."""
 
-from whyscan.planning.plan.evidence import FILES, MANIFESTS, ROW_GROUPS
+from whyscan.planning.plan.evidence import FILES, MANIFESTS, PAGES, ROW_GROUPS
 from whyscan.profiles.features import Feature
 from whyscan.profiles.rule import Alternative, EngineRules, Rule, RuleEffect, RuleEvidence
+from whyscan.tables.snapshot import FilterKind
 
 _DOMAINS = (
     "https://github.com/trinodb/trino/blob/master/core/trino-main/src/main/java/io/trino/"
@@ -75,12 +76,13 @@ TRINO = EngineRules(
     name="trino",
     title="Trino",
     formats={
-        "delta": frozenset({FILES, ROW_GROUPS}),
+        "delta": frozenset({FILES, ROW_GROUPS, PAGES}),
         "iceberg": frozenset({MANIFESTS, FILES, ROW_GROUPS}),
-        "hive": frozenset({FILES, ROW_GROUPS}),
-        "parquet": frozenset({FILES, ROW_GROUPS}),
+        "hive": frozenset({FILES, ROW_GROUPS, PAGES}),
+        "parquet": frozenset({FILES, ROW_GROUPS, PAGES}),
     },
     versions=("484", "483", "476"),
+    filters=frozenset({FilterKind.BLOOM}),
     rules=RULES,
     common=True,
 )
