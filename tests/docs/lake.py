@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from mmh3 import hash as murmur
 
 from support.dbt_projects import RECENT, model, shop, write_project
@@ -53,10 +55,28 @@ def write_lake(folder: Path) -> None:
     _pages(folder / "pages")
     _sales(folder / "sales")
     _calendar(folder / "calendar")
+    _visits(folder / "visits")
     (folder.parent / "queries.csv").write_text(QUERIES, "utf-8")
     write_project(folder.parent / "shop", shop())
     last_month = model("recent", RECENT.replace(">= 11", ">= 12"), tags=["nightly"])
     write_project(folder.parent / "shop-main", [last_month, *shop()[1:]])
+
+
+def _visits(folder: Path) -> None:
+    """Users and pages in no order; only users have bloom filters. The one table with rows."""
+    rows = 4_000
+    columns = {
+        "user_id": pa.array([n * 7_919 % rows * 2 for n in range(rows)], pa.int64()),
+        "page": pa.array([n * 104_729 % 1_000_003 for n in range(rows)], pa.int64()),
+    }
+    folder.mkdir(parents=True)
+    pq.write_table(
+        pa.table(columns),
+        folder / "part-0.parquet",
+        row_group_size=500,
+        use_dictionary=False,
+        bloom_filter_options={"user_id": {"ndv": 500, "fpp": 0.01}},
+    )
 
 
 def _readings(folder: Path) -> None:

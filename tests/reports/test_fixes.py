@@ -10,6 +10,7 @@ from pathlib import Path
 
 import deltalake
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import whyscan
@@ -692,6 +693,87 @@ def test_large_files_are_not_small(tmp_path):
     lake.commit(*(lake.add(f"f{n}", bounds("x", 0, 9), size=200_000_000) for n in range(40)))
 
     assert finding(lake.open(), "x = 5", "SMALL_FILES", depth="files") is None
+
+
+# Engines, and the filters that they read.
+
+
+def test_an_engine_that_reads_twice_as_much_is_found_and_its_fix_reads_what_it_says():
+    more = finding(
+        delta_users(), "age + 1 = 42", "ENGINE_READS_MORE", engines=["spark-delta"], depth="files"
+    )
+
+    assert more["message"].endswith(
+        "reads 6 files where metadata proves 3: functions on a column prune nothing by its bounds"
+    )
+    assert (more["evidence"]["engine"], more["evidence"]["read"]) == ("spark-delta 4.4", 6)
+    again = explained(delta_users(), more["rewrite"], engines=["spark-delta"], depth="files")
+    assert again["engines"][0]["levels"][0]["kept"] == more["effect"]["after"] == 3
+
+
+@pytest.mark.parametrize(
+    ("predicate", "engines"),
+    [("age = 41", ["spark-delta"]), ("age + 1 = 42", ["duckdb"]), ("age + 1 = 42", [])],
+    ids=["no rule concerns it", "another engine", "no engine is named"],
+)
+def test_an_engine_that_reads_what_is_proven_is_not_found(predicate, engines):
+    question = {"engines": engines, "depth": "files"}
+
+    assert finding(delta_users(), predicate, "ENGINE_READS_MORE", **question) is None
+
+
+def filtered(folder, *, bloom, dictionary=False):
+    """Eight row groups of values in no order."""
+    values = pa.array([n * 7_919 % 4_000 * 2 for n in range(4_000)], pa.int64())
+    options = {"bloom_filter_options": {"k": {"ndv": 500, "fpp": 0.0001}}} if bloom else {}
+    pq.write_table(
+        pa.table({"k": values}),
+        folder / "f.parquet",
+        row_group_size=500,
+        use_dictionary=dictionary,
+        **options,
+    )
+    return whyscan.open(str(folder)).snapshot
+
+
+EVERYWHERE = f"k IN ({', '.join(str(n) for n in range(0, 200, 2))})"
+"""Values of all row groups."""
+
+
+@pytest.mark.parametrize(
+    ("predicate", "engines", "message"),
+    [
+        (EVERYWHERE, [], "remove none of 8 row groups"),
+        ("k = 1001", ["pyarrow"], "no bloom filter is read by pyarrow"),
+        ("k = 1001", [], None),
+        ("k = 1001", ["pyarrow", "datafusion"], None),
+    ],
+)
+def test_bloom_filters_that_remove_nothing_are_found(tmp_path, predicate, engines, message):
+    table = filtered(tmp_path, bloom=True)
+
+    entry = finding(table, predicate, "UNUSED_BLOOM_FILTERS", engines=engines, depth="pages")
+
+    assert (entry is None) if message is None else (message in entry["message"])
+
+
+def test_an_equality_on_a_column_of_many_values_wants_filters_and_they_remove_row_groups(tmp_path):
+    (without := tmp_path / "without").mkdir()
+    (with_filters := tmp_path / "with").mkdir()
+    question = {"predicate": "k = 1001", "depth": "pages"}
+
+    entry = finding(filtered(without, bloom=False), code="NO_BLOOM_FILTERS", **question)
+
+    assert entry["evidence"] == {"row_groups": 8, "files": 1}
+    after = explained(filtered(with_filters, bloom=True), **question)
+    assert next(level["kept"] for level in after["levels"] if level["level"] == "row_groups") == 0
+    assert {f["code"] for f in after["findings"]} <= {"NOTHING_KEPT"}
+
+
+def test_a_column_of_few_values_has_dictionaries_and_wants_no_filters(tmp_path):
+    table = filtered(tmp_path, bloom=False, dictionary=True)
+
+    assert finding(table, "k = 1001", "NO_BLOOM_FILTERS", depth="pages") is None
 
 
 def test_every_code_is_in_the_schema_and_no_finding_is_raised_on_a_good_question():

@@ -8,6 +8,7 @@ from whyscan.errors import shortened
 from whyscan.planning.plan.evidence import FILES, ROW_GROUPS
 from whyscan.profiles.rule import Alternative, RuleEvidence
 from whyscan.reports.words import counted, inert, inert_sql
+from whyscan.tables.snapshot import FilterKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -44,11 +45,11 @@ def engine_line(engine: EngineReading, levels: Sequence[Level]) -> str:
     if engine.evidence != RuleEvidence.MEASURED:
         reads += " by its documentation"
     parts = [f"metadata proves {files.kept:,} of {counted(files.total, 'file')}", reads]
-    reasons = dict.fromkeys(rule.effect for rule in rules_that_differ(engine, levels))
+    reasons = reasons_for_more(engine, levels)
     if reasons:
         parts[-1] += f": {inert('; '.join(reasons))}"
     if engine.fix is not None:
-        parts.append(_fix(engine.fix))
+        parts.append(fix_sentence(engine.fix))
     return "; ".join(parts)
 
 
@@ -57,6 +58,15 @@ def rules_that_differ(engine: EngineReading, levels: Sequence[Level]) -> tuple[E
     if engine.files.kept > _proven(levels, FILES).kept:
         return engine.rules_at(FILES)
     return () if more_row_groups(engine, levels) is None else engine.rules_at(ROW_GROUPS)
+
+
+def reasons_for_more(engine: EngineReading, levels: Sequence[Level]) -> tuple[str, ...]:
+    """Why an engine reads more than metadata proves: filters that it does not read, and rules."""
+    groups = next((level for level in levels if level.level == ROW_GROUPS), None)
+    by_bloom = 0 if groups is None else groups.pruned_by.get(FilterKind.BLOOM.value) or 0
+    filters = ("it reads no bloom filters",) if by_bloom and not engine.reads_bloom_filters else ()
+    effects = (rule.effect for rule in rules_that_differ(engine, levels))
+    return tuple(dict.fromkeys((*filters, *effects)))
 
 
 def more_row_groups(engine: EngineReading, levels: Sequence[Level]) -> EngineLevel | None:
@@ -85,7 +95,7 @@ def _common_engines(engines: Sequence[EngineReading], levels: Sequence[Level]) -
     return f"engines: {', '.join(numbers)} ({', '.join(causes)})"
 
 
-def _fix(fix: EngineFix) -> str:
+def fix_sentence(fix: EngineFix) -> str:
     """Write `write a BETWEEN 1 AND 9 beside the list, then it reads 1`."""
     changes = dict.fromkeys(_change(change) for change in fix.changes)
     return f"{' and '.join(changes)}, then it reads {fix.files:,}"

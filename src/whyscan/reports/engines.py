@@ -16,6 +16,7 @@ from whyscan.profiles.features import Feature
 from whyscan.profiles.fixes import best_fix
 from whyscan.profiles.prediction import EngineReader, uses_of
 from whyscan.profiles.rule import RuleEvidence
+from whyscan.tables.snapshot import FilterKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -76,9 +77,10 @@ class EngineReading(Record, frozen=True):
     """What one engine reads, by its profile.
 
     `named`: the user asked for it. `bytes` are those of the files, None if unknown.
+    `reads_bloom_filters`: the engine skips row groups by bloom filters.
     """
 
-    OMITTED: ClassVar = ("named", "bytes")
+    OMITTED: ClassVar = ("named", "bytes", "reads_bloom_filters")
 
     engine: Name
     version: Word
@@ -97,6 +99,7 @@ class EngineReading(Record, frozen=True):
     ]
     named: bool = True
     bytes: Count | None = None
+    reads_bloom_filters: bool = False
 
     @property
     def files(self) -> EngineLevel:
@@ -197,7 +200,7 @@ def _reading(
     fix = None
     if predict is not None:
         fix = best_fix(planned, prediction, lambda other: predict([profile], other)[0])
-    measured = profile.is_measured and all(
+    measured = profile.is_measured_on(planned.snapshot.format) and all(
         use.rule.evidence is RuleEvidence.MEASURED for use in prediction.uses
     )
     return EngineReading(
@@ -211,6 +214,7 @@ def _reading(
         fix=None if fix is None else _fix(fix),
         named=predict is not None,
         bytes=prediction.bytes,
+        reads_bloom_filters=FilterKind.BLOOM in profile.rules_of_engine.filters,
     )
 
 

@@ -33,6 +33,8 @@ ABOUT_TABLE = frozenset(
         Code.WIDE_BOUNDS,
         Code.SMALL_FILES,
         Code.JOIN_KEY_WITHOUT_STATISTICS,
+        Code.UNUSED_BLOOM_FILTERS,
+        Code.NO_BLOOM_FILTERS,
     }
 )
 """Findings whose fix changes the table, and not the query."""
@@ -106,6 +108,8 @@ def _change(
     elif finding.rewrite is not None and finding.code is Code.NO_PARTITION_FILTER:
         written = [sql for sql in conjuncts if sql.upper() != "TRUE"]
         predicate = joined([*written, finding.rewrite])
+    elif finding.code is Code.ENGINE_READS_MORE:
+        predicate = finding.rewrite
     return FirstChange(
         code=finding.code,
         severity=finding.severity,

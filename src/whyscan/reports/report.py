@@ -331,6 +331,7 @@ def make_report(plan: ScanPlan, *, verbose: bool) -> Report:
 def report_on(planned: PlannedSnapshot, tally: Tally, common: CommonFacts) -> Report:
     """Make the report from the sums over all parts, without the listing and the effort."""
     facts = _facts(planned, tally, common)
+    facts = replace(facts, engines=engine_readings(planned, facts.levels))
     outcome, workings = tally.outcome, tally.workings
     return Report(
         table=subject_of(planned.snapshot),
@@ -354,15 +355,15 @@ def report_on(planned: PlannedSnapshot, tally: Tally, common: CommonFacts) -> Re
         metadata=Effort(0, 0, None, 0.0),
         missing_statistics=workings.missing_statistics,
         filters=filter_lines(workings.filters) or None,
-        engines=engine_readings(planned, facts.levels),
+        engines=facts.engines,
     )
 
 
 def after_limit(report: Report, plan: PlanRequest, outcome: PlanOutcome) -> Report:
     """Return the report with the counts that are left after a LIMIT.
 
-    The finding WEAK_PRUNING is dropped, because a LIMIT reads only some of the kept files; and no
-    profile says what engines make of a LIMIT.
+    The finding WEAK_PRUNING is dropped, because a LIMIT reads only some of the kept files. What
+    engines read is dropped, too, because no profile says what they make of a LIMIT.
     """
     levels = _with_confidence(
         outcome.levels, interpreted=report.confidence is not Confidence.INCOMPLETE
@@ -375,7 +376,11 @@ def after_limit(report: Report, plan: PlanRequest, outcome: PlanOutcome) -> Repo
         survivors=_survivors(outcome.stays),
         residual=residual_of(plan.predicate, outcome.left),
         selection=_selection(plan, outcome),
-        findings=tuple(f for f in report.findings if f.code is not Code.WEAK_PRUNING),
+        findings=tuple(
+            finding
+            for finding in report.findings
+            if finding.code not in {Code.WEAK_PRUNING, Code.ENGINE_READS_MORE}
+        ),
         engines=(),
     )
 

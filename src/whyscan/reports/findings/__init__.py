@@ -13,6 +13,8 @@ from msgspec.structs import replace
 
 from whyscan.planning.why.reason_codes import Reason
 from whyscan.reports.findings.conditions import conditions
+from whyscan.reports.findings.engines import beyond_profile, engines
+from whyscan.reports.findings.filters import filters
 from whyscan.reports.findings.finding import Code, Effect, Facts, Finding, Severity
 from whyscan.reports.findings.layout import layout
 from whyscan.reports.findings.partitions import partitions
@@ -28,6 +30,7 @@ __all__ = [
     "Facts",
     "Finding",
     "Severity",
+    "beyond_profile",
     "findings",
     "in_order",
     "layout",
@@ -36,7 +39,7 @@ __all__ = [
     "statistics",
 ]
 
-FAMILIES = (pruning, partitions, statistics, conditions, layout)
+FAMILIES = (pruning, partitions, statistics, conditions, layout, engines, filters)
 
 
 EXPLAINED_BY = {

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from whyscan.planning.why.pushdown import Class
     from whyscan.planning.why.reasons import Stays
     from whyscan.reports.conjuncts import ConjunctLine
+    from whyscan.reports.engines import EngineReading
     from whyscan.reports.levels import Level
     from whyscan.reports.tally import Workings
     from whyscan.tree.nodes import Conjunct
@@ -64,6 +65,9 @@ class Code(StrEnum):
     MERGE_KEY_IN_FUNCTION = "MERGE_KEY_IN_FUNCTION"
     MERGE_VALUES_AT_RUN_TIME = "MERGE_VALUES_AT_RUN_TIME"
     NOT_MATCHED_BY_SOURCE_READS_ALL = "NOT_MATCHED_BY_SOURCE_READS_ALL"
+    ENGINE_READS_MORE = "ENGINE_READS_MORE"
+    UNUSED_BLOOM_FILTERS = "UNUSED_BLOOM_FILTERS"
+    NO_BLOOM_FILTERS = "NO_BLOOM_FILTERS"
 
 
 class Severity(StrEnum):
@@ -143,6 +147,7 @@ class Facts(Struct, frozen=True):
     stays: Stays
     workings: Workings
     conjuncts: tuple[ConjunctLine, ...]
+    engines: tuple[EngineReading, ...] = ()
 
     @property
     def files(self) -> Level:

@@ -43,6 +43,9 @@ ABOUT = {
     Code.MERGE_KEY_IN_FUNCTION: "A MERGE compares a function of its target's key.",
     Code.MERGE_VALUES_AT_RUN_TIME: "The values that prune a MERGE are known when it runs.",
     Code.NOT_MATCHED_BY_SOURCE_READS_ALL: "A MERGE acts on every row without a partner.",
+    Code.ENGINE_READS_MORE: "An engine reads much more than metadata proves, or than its profile.",
+    Code.UNUSED_BLOOM_FILTERS: "The bloom filters of a column remove no row group.",
+    Code.NO_BLOOM_FILTERS: "A column of many values has no bloom filters.",
 }
 """One sentence for each finding."""
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from msgspec.structs import replace
 
 from support.audit_reports import AT, altered, plain_users
+from whyscan.reports.engines import EngineFix, EngineLevel, EngineReading
 from whyscan.reports.findings import Code, Effect, Finding, Severity
 from whyscan.spark.pinned_tables import Pinned
 from whyscan.spark.stages.audit.actions import actions
@@ -140,6 +142,39 @@ def test_what_an_engine_says_of_two_scans_of_one_table_goes_to_each_in_turn():
 
     files = [None if table.actual is None else table.actual.files for table in line.tables]
     assert files == [1, 2, None]
+
+
+FIX = EngineFix("x = 1", 2)
+PREDICTED = EngineReading(
+    "spark-delta", "4.4.0", "measured", (EngineLevel("files", 6, False),), (), FIX
+)
+BOUND = replace(PREDICTED, levels=(EngineLevel("files", 6, True),))
+
+
+@pytest.mark.parametrize(
+    ("engines", "read", "message"),
+    [
+        ((PREDICTED,), 9, "the profile of spark-delta 4.4 predicts 6 and metadata proves 5"),
+        ((PREDICTED,), 6, None),
+        ((BOUND,), 9, None),
+        ((), 10, "where metadata proves 5"),
+        ((), 9, None),
+    ],
+)
+def test_runs_that_read_more_files_than_was_to_be_expected_are_a_finding(engines, read, message):
+    planned = altered(scan("a", "/lake/t", 9, 9), engines=engines, findings=())
+    query = Query("q", "spark", times=2, actual=(ActualScan("a", runs=2, files=2 * read),))
+
+    (line,) = lines((query, (planned,)))
+
+    findings = line.tables[0].scan.report.findings
+    if message is None:
+        assert findings == ()
+    else:
+        assert [f.code for f in findings] == [Code.ENGINE_READS_MORE]
+        assert f"2 runs read {read} files each" in findings[0].message
+        assert message in findings[0].message
+        assert findings[0].rewrite == ("x = 1" if engines else None)
 
 
 def test_no_secret_of_a_table_is_shown():

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from whyscan.planning.plan.planner import plus_all
+from whyscan.reports.findings import beyond_profile, in_order
 from whyscan.spark.errors import from_text
 from whyscan.spark.stages.audit.executor import error_line
 from whyscan.spark.stages.audit.report import (
@@ -111,10 +112,23 @@ def _with_actual(
         if scan is not None:
             left.remove(scan)
             reported = Actual(scan.runs, scan.files, scan.bytes, scan.rows, scan.partitions)
-            lines.append(replace(table, actual=reported))
+            lines.append(_beside_profile(replace(table, actual=reported), reported))
         else:
             lines.append(table)
     return tuple(lines)
+
+
+def _beside_profile(table: AuditedScan, actual: Actual) -> AuditedScan:
+    """Return a scan with a finding if its runs read more files than was to be expected."""
+    report = table.scan.report
+    if actual.files is None or not actual.runs or table.scan.answer is not None:
+        return table
+    mean = round(actual.files / actual.runs)
+    finding = beyond_profile(report.engines, report.levels, mean, actual.runs)
+    if finding is None:
+        return table
+    report = replace(report, findings=in_order((*report.findings, finding)))
+    return replace(table, scan=replace(table.scan, report=report))
 
 
 def _is_whole(scan: ActualScan, tables: Sequence[AuditedScan]) -> bool:
