@@ -1,4 +1,4 @@
-"""Pages: never more rows than DataFusion keeps by page indexes, for predicates of every form."""
+"""Pages: never more rows than DataFusion and Spark keep by page indexes, for any predicate."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ import pyarrow as pa
 import pytest
 
 import whyscan
+from profiles.matrix import target_of
 from tables.page_files import write
+from whyscan.spark.stages.verify.engines.spark_reader import open_reader
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,6 +81,28 @@ def kept_by_datafusion(context: datafusion.SessionContext, sql: str) -> int | No
     return ROWS_A_GROUP * int(groups[2]) - (looked_at - matched)
 
 
+def kept_by_pages(table: whyscan.Table, sql: str, dialect: str) -> int:
+    """The rows of the pages that stay."""
+    plan = table.plan(sql, dialect=dialect, depth="pages", assume_no_nan=True)
+    lowest = plan.evidence.levels[-1]
+    rows = lowest.rows.to_numpy()[lowest.verdicts.kept]
+    return int(rows.sum()) if plan.summary.files_kept else 0
+
+
+@pytest.mark.proof
+@pytest.mark.spark
+def test_pages_keep_no_more_rows_than_the_column_index_filter_of_spark(spark, lake: Path) -> None:
+    table = whyscan.open(str(lake))
+    reader = open_reader(target_of(table, spark))
+    both = [
+        (sql, kept_by_pages(table, sql, "spark"), reader.ask(sql).rows_read or 0)
+        for sql in predicates()
+    ]
+
+    assert [one for one in both if one[1] > one[2]] == []
+    assert any(0 < theirs < ROWS for _, _, theirs in both)
+
+
 def test_pages_keep_no_more_rows_than_datafusion(lake: Path) -> None:
     context = datafusion.SessionContext(datafusion.SessionConfig().with_target_partitions(1))
     context.register_parquet("t", str(lake / "f.parquet"))
@@ -86,10 +110,7 @@ def test_pages_keep_no_more_rows_than_datafusion(lake: Path) -> None:
     loose, compared, tighter = [], 0, 0
     for sql in predicates():
         theirs = kept_by_datafusion(context, sql)
-        plan = table.plan(sql, dialect="duckdb", depth="pages", assume_no_nan=True)
-        lowest = plan.evidence.levels[-1]
-        rows = lowest.rows.to_numpy()[lowest.verdicts.kept]
-        mine = int(rows.sum()) if plan.summary.files_kept else 0
+        mine = kept_by_pages(table, sql, "duckdb")
         if theirs is None:
             continue
         compared += 1
