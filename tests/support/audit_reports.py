@@ -149,6 +149,7 @@ def iceberg() -> QueryLine:
         rows_kept=600,
         bytes_read=60 * KB,
         bytes_needed=45 * KB,
+        actual=Actual(4, 24, 240 * KB, None, None, 12),
     )
     return QueryLine(
         sql=sql,

@@ -72,9 +72,9 @@ def test_the_first_query_is_open_and_shows_its_funnel_conditions_findings_and_wh
     assert drawer.locator(".funnel tbody tr").first.inner_text().split("\t")[1] == "12 of 24"
     assert "amount > 99" in drawer.locator("[aria-label^=Conditions]").inner_text()
     assert drawer.locator("[aria-label^=Predicted] tbody tr").all_inner_texts() == [
-        "files\t12\t24",
-        "bytes\t61\xa0kB\t120\xa0kB",
-        "rows\t600\t1,200",
+        "files\t24\t12\t24",
+        "bytes\t120\xa0kB\t61\xa0kB\t122\xa0kB",
+        "rows\t1,200\t600\t1,200",
     ]
     assert "FUNCTION_ON_PARTITION" in shown
     assert "month >= 3 AND month < 4" in shown

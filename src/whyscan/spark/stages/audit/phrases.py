@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING
 
 from whyscan.planning.plan.planner import plus_all
 from whyscan.reports.levels import in_order
-from whyscan.reports.words import counted, inert, inert_sql, level_name, money, percent, size
+from whyscan.reports.words import (
+    counted,
+    inert,
+    inert_sql,
+    level_name,
+    money,
+    percent,
+    size,
+    sizes,
+    unit,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -121,8 +131,10 @@ def compared(line: QueryLine) -> Iterator[str]:
 
 
 def engine(actual: Actual) -> str:
-    """`the engine read 12 files, 1.4 GB, 300 rows`, on average."""
+    """`the engine read 3 manifests, 12 files, 1.4 GB, 300 rows`, on average."""
     parts = []
+    if actual.manifests is not None:
+        parts.append(counted(round(actual.manifests / actual.runs), "manifest"))
     if actual.files is not None:
         parts.append(counted(round(actual.files / actual.runs), "file"))
     if actual.bytes is not None:
@@ -133,10 +145,17 @@ def engine(actual: Actual) -> str:
 
 
 def predicted(table: AuditedScan) -> str:
-    """`predicted 12 files, 1.4 GB, 300 rows`."""
-    files = table.scan.report.files_level
-    rows, parts = files.rows_kept, [counted(files.kept, "file"), size(table.bytes_kept)]
-    return f"predicted {', '.join(parts if rows is None else [*parts, counted(rows, 'row')])}"
+    """`predicted 3 of 8 manifests, 12 of 40 files, 1.4 GB of 5.1 GB, 300 of 900 rows`."""
+    report = table.scan.report
+    files = report.files_level
+    parts = [
+        f"{level.kept:,} of {counted(level.total, unit(level.level))}"
+        for level in (*(one for one in report.levels if one.level == "manifests"), files)
+    ]
+    parts.append(sizes(table.bytes_kept, files.bytes_total) or size(None))
+    if files.rows_kept is not None and files.rows_total is not None:
+        parts.append(f"{files.rows_kept:,} of {counted(files.rows_total, 'row')}")
+    return f"predicted {', '.join(parts)}"
 
 
 def kept(ratio: float | None) -> str:

@@ -71,6 +71,7 @@ class Actual(Record, frozen=True):
     bytes: Count | None
     rows: Count | None
     partitions: Count | None
+    manifests: Count | None = None
 
 
 class AuditedScan(Record, frozen=True):

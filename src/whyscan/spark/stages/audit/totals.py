@@ -111,7 +111,9 @@ def _with_actual(
         scan = next((s for s in left if _is_of(s.table, table) or _is_whole(s, tables)), None)
         if scan is not None:
             left.remove(scan)
-            reported = Actual(scan.runs, scan.files, scan.bytes, scan.rows, scan.partitions)
+            reported = Actual(
+                scan.runs, scan.files, scan.bytes, scan.rows, scan.partitions, scan.manifests
+            )
             lines.append(_beside_profile(replace(table, actual=reported), reported))
         else:
             lines.append(table)

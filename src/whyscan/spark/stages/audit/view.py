@@ -175,7 +175,8 @@ def scan_blocks(table: AuditedScan, statement: StatementReport) -> Iterator[Bloc
         without = f"An engine that does not see through a condition reads {size(table.bytes_read)}."
         yield NotesBlock((f"This is what metadata allows. {without}",))
     if table.actual is not None:
-        heads = (Head("one run"), Head("predicted", number=True), Head("engine", number=True))
+        names = ("engine", "predicted", "there")
+        heads = (Head("one run"), *(Head(name, number=True) for name in names))
         title = f"Predicted and actual reads of {table.scan.title}"
         yield GridBlock(heads, tuple(_compared(table, table.actual)), label=title)
         runs = counted(table.actual.runs, "run")
@@ -183,17 +184,24 @@ def scan_blocks(table: AuditedScan, statement: StatementReport) -> Iterator[Bloc
 
 
 def _compared(table: AuditedScan, actual: Actual) -> Iterator[GridRow]:
-    """Yield the predicted numbers of one run, and the engine's average per run."""
-    files, runs = table.scan.report.files_level, max(actual.runs, 1)
-    for name, predicted, sum_of_runs in (
-        ("files", files.kept, actual.files),
-        ("bytes", table.bytes_kept, actual.bytes),
-        ("rows", files.rows_kept, actual.rows),
-    ):
-        numbers = predicted, None if sum_of_runs is None else round(sum_of_runs / runs)
+    """Yield the engine's average per run, the predicted numbers, and those of the whole table."""
+    levels = {level.level: level for level in table.scan.report.levels}
+    files, manifests = levels["files"], levels.get("manifests")
+    amounts = [
+        ("files", actual.files, files.kept, files.total),
+        ("bytes", actual.bytes, table.bytes_kept, files.bytes_total),
+        ("rows", actual.rows, files.rows_kept, files.rows_total),
+    ]
+    if manifests is not None:
+        amounts.insert(0, ("manifests", actual.manifests, manifests.kept, manifests.total))
+    for name, read, *others in amounts:
+        a_run = None if read is None else round(read / max(actual.runs, 1))
         yield (
             name,
-            *(UNKNOWN if n is None else size(n) if name == "bytes" else f"{n:,}" for n in numbers),
+            *(
+                UNKNOWN if n is None else size(n) if name == "bytes" else f"{n:,}"
+                for n in (a_run, *others)
+            ),
         )
 
 
