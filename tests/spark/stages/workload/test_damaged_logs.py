@@ -89,7 +89,7 @@ def test_an_application_has_its_name_and_the_zone_of_its_machine(tmp_path):
 @pytest.mark.parametrize(
     ("metadata", "name", "why"),
     [
-        ({"Format": "JSON"}, "Scan json ", "a scan of json is not explained"),
+        ({"Format": "JSON"}, "Scan json ", "it reads json, which is no table of the lake"),
         (
             {"Location": "InMemoryFileIndex(3 paths)[file:/lake/a, ...]"},
             "Scan parquet ",

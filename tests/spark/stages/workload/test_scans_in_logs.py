@@ -113,10 +113,24 @@ def test_a_scan_of_no_table_is_listed_with_its_bytes(tmp_path, kind):
     workload = log_of(tmp_path / "log", node, node, metrics=[[7, 4096]])
 
     assert workload.queries == ()
-    why = f"a scan of {kind} is not explained"
+    why = f"it reads {kind}, which is no table of the lake"
     assert workload.unparsed == (
         Unparsed("log/execution 0", node["simpleString"], why, 2, 8192, "spark"),
     )
+
+
+def test_a_scan_of_a_database_is_listed_by_its_kind(tmp_path):
+    relation = "JDBCRelation((SELECT 'x' AS s FROM people) t) [numPartitions=1] "
+    scanner = "org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCScan$$anon$1@3a4f01 "
+    nodes = [scan(f"Scan {name}", f"Scan {name}[s#1]") for name in (relation, scanner)]
+
+    workload = log_of(tmp_path / "log", *nodes)
+
+    assert workload.queries == ()
+    assert {entry.why for entry in workload.unparsed} == {
+        "it reads jdbc, which is no table of the lake"
+    }
+    assert workload.unparsed_entries == len(nodes)
 
 
 def test_a_plan_that_adapts_is_counted_once(tmp_path):

@@ -14,6 +14,7 @@ _SCAN = re.compile(r"(?:Batch|Photon|Gpu|GpuBatch|GpuFileGpu)?Scan\b")
 _TRANSPARENT = re.compile(r"InputAdapter|ColumnarToRow|WholeStageCodegen.*")
 _CACHED = frozenset({"InMemoryTableScan", "TableCacheQueryStage"})
 _REUSED = frozenset({"ReusedExchange", "ReusedSubquery"})
+_JDBC = re.compile(r"Scan (?:JDBCRelation\(|\S+\.JDBCScan\b)")
 _NO_TABLE = re.compile(r"Scan (?:ExistingRDD|OneRowRelation)\b.*|LocalTableScan")
 _LOG_OF_DELTA = re.compile(r"DeltaLogFileIndex\b|/_delta_log(?:/|\b)")
 # Spark before 3.1 does not write the number of paths.
@@ -63,7 +64,11 @@ class ScanNode(Struct, frozen=True):
 
     @property
     def format(self) -> str:
-        return "iceberg" if self.is_iceberg else self.metadata.get("Format", "").lower()
+        if self.is_iceberg:
+            return "iceberg"
+        written = self.metadata.get("Format", "").lower()
+        # "Scan JDBCRelation(people) [numPartitions=1]" has the text of a query, or a table.
+        return written or ("jdbc" if _JDBC.match(self.name) else "")
 
     @property
     def table(self) -> str | None:

@@ -67,7 +67,7 @@ def query_of(
     types, as plans do not have all of them.
     """
     if scan.format not in _FORMATS:
-        raise ValueError(f"a scan of {scan.format or scan.name} is not explained")
+        raise ValueError(f"it reads {scan.format or scan.name}, which is no table of the lake")
     if scan.is_iceberg and _ABOUT_A_TABLE.fullmatch(scan.table or ""):
         raise ValueError("it reads metadata of a table, and no rows of it")
     read = _iceberg(scan, zone, types) if scan.is_iceberg else _of_files(scan, zone)
