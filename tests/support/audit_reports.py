@@ -169,7 +169,13 @@ def failing() -> QueryLine:
     error = "no table at s3://lake/gone"
     table = UnreadTable("gone", "s3://lake/gone", error)
     return QueryLine(
-        sql, shape_of(sql, "spark"), "spark", 1, unread=(table,), error=f"gone: {error}"
+        sql,
+        shape_of(sql, "spark"),
+        "spark",
+        1,
+        unread=(table,),
+        error=f"gone: {error}",
+        logs={"csv": 1},
     )
 
 

@@ -41,11 +41,12 @@ class RunsTotal(Record, frozen=True):
 
 
 class LogEntries(Record, frozen=True):
-    """The entries of one kind of log: all of them, those explained, and those left out."""
+    """The entries of one kind of log, and what became of them: the other counts add up to all."""
 
     log: Word
     entries: Count
     explained: Count
+    not_audited: Annotated[Count, Meta(description="Runs of queries on a table without a plan.")]
     left_out: Annotated[Count, Meta(description="Those in `unparsed`, each with the reason.")]
 
 
@@ -141,14 +142,15 @@ def _total(name: str, spent: Spending) -> RunsTotal:
 
 def by_log(queries: Iterable[QueryLine], unparsed: Iterable[Unparsed]) -> tuple[LogEntries, ...]:
     """What became of the entries of each kind of log."""
-    explained, left_out = Counter[str](), Counter[str]()
+    explained, not_audited, left_out = Counter[str](), Counter[str](), Counter[str]()
     for line in queries:
-        explained.update(line.logs)
+        (explained if line.error is None else not_audited).update(line.logs)
     for entry in unparsed:
         left_out[entry.log] += entry.times
     return tuple(
-        LogEntries(log, explained[log] + left_out[log], explained[log], left_out[log])
-        for log in sorted(explained.keys() | left_out.keys())
+        LogEntries(log, sum(counts), *counts)
+        for log in sorted(explained.keys() | not_audited.keys() | left_out.keys())
+        for counts in [(explained[log], not_audited[log], left_out[log])]
         if log
     )
 

@@ -225,7 +225,7 @@ def to_do(audit: Audit) -> Iterator[Section]:
 def more_sums(audit: Audit, shown: int) -> Iterator[Section]:
     """Yield the sums by kind of log, by user and of earlier runs, where there are any."""
     if audit.logs:
-        names = ("entries", "explained", "left out")
+        names = ("entries", "explained", "not audited", "left out")
         heads = (Head("log"), *(Head(name, number=True) for name in names))
         rows = tuple(map(_log, audit.logs))
         yield Section("logs", (GridBlock(heads, rows, label="Logs"),), quiet=True)
@@ -239,7 +239,8 @@ def more_sums(audit: Audit, shown: int) -> Iterator[Section]:
 
 
 def _log(one: LogEntries) -> GridRow:
-    return one.log, *(f"{count:,}" for count in (one.entries, one.explained, one.left_out))
+    counts = one.entries, one.explained, one.not_audited, one.left_out
+    return one.log, *(f"{count:,}" for count in counts)
 
 
 def _user(one: RunsTotal) -> GridRow:
