@@ -7,6 +7,7 @@ from collections import Counter
 
 import pytest
 
+from support.proof_cases import sampled
 from tables.iceberg import by_hand
 from tables.test_parts import ZOO, skipped, tables
 from whyscan.errors import WhyscanError
@@ -35,7 +36,7 @@ def divided(snapshot, files_each):
     return [pickle.loads(pickle.dumps(part)) for part in parts(snapshot, files_each)]
 
 
-@pytest.mark.parametrize("name", tables or [skipped])
+@pytest.mark.parametrize("name", sampled(tables) or [skipped])
 def test_every_table_of_the_zoo_has_the_same_rows_in_parts(name):
     try:
         snapshot = open_snapshot([str(ZOO / name)], {}, {})
