@@ -144,18 +144,18 @@ class Blocks(Struct, eq=False, dict=True):
         named = {column.path for column in columns}
         flags = np.full(self.count, any(b.source in named for b in containers.buckets))
         if self._rows(containers) is not None:
-            flags |= self._without(containers)
+            flags |= self._with_empty_member(containers)
         for _, interval in _column_intervals(containers, columns):
             flags |= self._once("nothing", interval, self._nothing)
         return flags
 
     def _rows(self, containers: Containers) -> pa.Array | None:
         """The rows of the containers; None if none is known to be empty: no verdict needs them."""
-        if containers.rows is None or not self._without(containers).any():
+        if containers.rows is None or not self._with_empty_member(containers).any():
             return None
         return containers.rows
 
-    def _without(self, containers: Containers) -> Flags:
+    def _with_empty_member(self, containers: Containers) -> Flags:
         """The blocks with a member that has no rows."""
         return self._once(
             "empty", containers.rows, lambda _: self.any(opposite(containers.occupied))

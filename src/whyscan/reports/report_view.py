@@ -106,9 +106,9 @@ def cost(cost: Cost | None) -> Iterator[NamedValue]:
     yield NamedValue("cost", money(cost.total) + all_files, beside=terms)
 
 
-def subject(table: Subject, name: str = "table") -> NamedValue:
+def subject(table: Subject) -> NamedValue:
     """Name a table: `lake/users (delta, version 5, partitioned by country)`."""
-    return NamedValue(name, NameSpan(table.uri), beside=about(table))
+    return NamedValue("table", NameSpan(table.uri), beside=about(table))
 
 
 def layout(hypothetical: Hypothetical | None) -> Iterator[NamedValue]:

@@ -79,12 +79,12 @@ def result_type(kind: Type) -> pa.DataType | None:
         case NullType():
             return pa.null()
         case OtherType():
-            return _other(kind.name)
+            return _other_type(kind.name)
         case StructType() | IntervalType():
             return None
 
 
-def _other(name: str) -> pa.DataType | None:
+def _other_type(name: str) -> pa.DataType | None:
     if name.lower().startswith(("char(", "varchar(")):
         return pa.string()
     return _OTHER_TYPES.get(name.partition("(")[0].strip())

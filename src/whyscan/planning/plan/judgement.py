@@ -217,14 +217,14 @@ def roll_up(inner: Judgement, parent: npt.NDArray[np.int64], count: int) -> Judg
     A parent may match if a child may match. All its rows match if it has children and all rows of
     each child match.
     """
-    inhabited = _any(np.ones(inner.count, np.bool_), parent, count)
+    inhabited = _any_child(np.ones(inner.count, np.bool_), parent, count)
     every = inner.verdict_rows(EVERY)
-    matrix = np.array([_any(row, parent, count) for row in inner.matrix])
-    matrix[every] = [inhabited & ~_any(~row, parent, count) for row in inner.matrix[every]]
+    matrix = np.array([_any_child(row, parent, count) for row in inner.matrix])
+    matrix[every] = [inhabited & ~_any_child(~row, parent, count) for row in inner.matrix[every]]
     return replace(inner, matrix=matrix)
 
 
-def _any(children: Flags, parent: npt.NDArray[np.int64], count: int) -> Flags:
+def _any_child(children: Flags, parent: npt.NDArray[np.int64], count: int) -> Flags:
     """One flag per parent: one of its children is flagged."""
     flagged: Flags = np.bincount(parent[children], minlength=count).astype(np.bool_)
     return flagged

@@ -63,7 +63,7 @@ def without(request: PlanRequest, position: int) -> tuple[Conjunct, ...]:
     return (*conjuncts[:position], *conjuncts[position + 1 :])
 
 
-def instead(request: PlanRequest, position: int, other: Expression) -> tuple[Conjunct, ...]:
+def with_other(request: PlanRequest, position: int, other: Expression) -> tuple[Conjunct, ...]:
     """The conjuncts with `other` in the place of the one at `position`."""
     conjuncts = request.predicate.conjuncts
     return (*conjuncts[:position], conjunct(other), *conjuncts[position + 1 :])

@@ -159,8 +159,8 @@ class _ExpressionLevels(Struct, frozen=True):
 
     def __add__(self, other: _ExpressionLevels) -> _ExpressionLevels:
         return _ExpressionLevels(
-            _together(self.files, other.files),
-            _together(self.groups, other.groups),
+            _sum_of_levels(self.files, other.files),
+            _sum_of_levels(self.groups, other.groups),
             self.seen and other.seen,
         )
 
@@ -171,7 +171,7 @@ class _ExpressionLevels(Struct, frozen=True):
             yield self.groups
 
 
-def _together(
+def _sum_of_levels(
     left: ExpressionLevel | None, right: ExpressionLevel | None
 ) -> ExpressionLevel | None:
     if left is None or right is None:

@@ -68,10 +68,10 @@ def attribute(plan: ScanPlan) -> tuple[Attribution, ...]:
     settled = [all_opened or _settled(conjunct, plan) for conjunct in plan.predicate.conjuncts]
     kept = evidence.judgement.conjunct_kept
     if len(kept) == 1 and all_opened:
-        alone = _alone(evidence, 0, settled)
+        alone = _removed_alone(evidence, 0, settled)
         return (Attribution(alone, alone),)
     return tuple(
-        Attribution(_alone(evidence, i, settled), _only(evidence, kept, i, settled))
+        Attribution(_removed_alone(evidence, i, settled), _only(evidence, kept, i, settled))
         for i in range(len(kept))
     )
 
@@ -85,7 +85,7 @@ def _settled(conjunct: Conjunct, plan: ScanPlan) -> bool:
     return named <= partition or not can_exclude(conjunct.expression, named, plan.zone)
 
 
-def _alone(evidence: Evidence, at: int, settled: list[bool]) -> Share:
+def _removed_alone(evidence: Evidence, at: int, settled: list[bool]) -> Share:
     removed = ~evidence.judgement.conjunct_kept[at]
     more = not settled[at] and bool((~evidence.described & ~removed).any())
     return share(evidence, removed, at_least=more) + _closed(evidence, at)

@@ -51,7 +51,7 @@ def implied(plan: PlannedSnapshot) -> Implied | None:
     columns = tuple(_identities(plan))
     if not columns:
         return None
-    counts_by_column = _together(plan.each(partial(_kept_values, columns=columns)))
+    counts_by_column = _summed_counts(plan.each(partial(_kept_values, columns=columns)))
     pairs = zip(columns, counts_by_column, strict=True)
     conditions = [f for column, values in pairs if (f := _of_column(column, values)) is not None]
     return max(conditions, key=lambda f: f.outside, default=None)
@@ -62,7 +62,8 @@ def listed(plan: PlannedSnapshot, column: Column, position: int) -> Expression |
 
     `position` is the conjunct's position. Partition values must settle the conjunct.
     """
-    (values,) = _together(plan.each(partial(_conjunct_values, column=column, position=position)))
+    counts = plan.each(partial(_conjunct_values, column=column, position=position))
+    (values,) = _summed_counts(counts)
     if values is None or not (chosen := values.filter(pc.field("chosen") > 0)).num_rows:
         return None
     distinct = chosen["value"].combine_chunks()
@@ -71,7 +72,7 @@ def listed(plan: PlannedSnapshot, column: Column, position: int) -> Expression |
     # A value must not be in both kept and pruned files.
     if pc.any(pc.less(chosen["chosen"], chosen["files"])).as_py():
         return None
-    return _in(column, distinct)
+    return _in_list(column, distinct)
 
 
 def partition_values(plan: PlannedSnapshot, column: Column) -> pa.Array | None:
@@ -190,7 +191,7 @@ def _summed(counts: pa.Table) -> pa.Table:
     )
 
 
-def _together(parts: Sequence[Sequence[pa.Table | None]]) -> list[pa.Table | None]:
+def _summed_counts(parts: Sequence[Sequence[pa.Table | None]]) -> list[pa.Table | None]:
     """The counts of all parts, column by column; None where a part does not know them."""
     return [
         None
@@ -209,7 +210,7 @@ def _of_column(column: Column, counted: pa.Table | None) -> Implied | None:
     if distinct.null_count or len(distinct) == every:
         return None
     if len(distinct) <= LISTED_AT_MOST:
-        expression: Expression = _in(column, distinct)
+        expression: Expression = _in_list(column, distinct)
         inside = pc.is_in(values, distinct)
     else:
         low, high = pc.min_max(distinct).values()
@@ -247,7 +248,7 @@ def _values(plan: ScanPlan, column: Column) -> pa.Array | None:
         return None
 
 
-def _in(column: Column, distinct: pa.Array) -> Expression:
+def _in_list(column: Column, distinct: pa.Array) -> Expression:
     ordered = distinct.take(pc.sort_indices(distinct)).cast(arrow.arrow_type(column.type))
     if len(ordered) == 1:
         point = Literal(arrow.value(ordered[0], column.type), column.type)

@@ -97,7 +97,7 @@ def _points(kind: Type, values: list[Value]) -> Interval:
 def _pool(column: Column, expression: Expression) -> list[Value]:
     """NULL, the ends of the type, and every literal of the type with its neighbours."""
     named = [v for v in _literals(expression, column.type) if v is not None][:LITERALS_AT_MOST]
-    near = [n for value in named for n in _around(value, column.type)]
+    near = [n for value in named for n in _neighbours(value, column.type)]
     return list(dict.fromkeys([None, *_ends(column.type), *near]))
 
 
@@ -140,7 +140,7 @@ def _ends(kind: Type) -> list[Value]:
             return []
 
 
-def _around(value: Value, kind: Type) -> list[Value]:
+def _neighbours(value: Value, kind: Type) -> list[Value]:
     match value:
         case bool() | None | bytes():
             return [value]

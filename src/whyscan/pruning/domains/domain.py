@@ -54,7 +54,7 @@ class Domain(Struct, frozen=True):
     @classmethod
     def listed(cls, kind: Type, values: pa.Array, *, nan: bool) -> Domain:
         """The values of an IN list; as ranges if they are few."""
-        few = _few(values, kind)
+        few = _ranges_of_few(values, kind)
         return cls(kind, values if few is None else few, nan=nan)
 
     @property
@@ -97,7 +97,7 @@ class Domain(Struct, frozen=True):
         )
 
 
-def _few(values: pa.Array, kind: Type) -> Ranges | None:
+def _ranges_of_few(values: pa.Array, kind: Type) -> Ranges | None:
     if len(values) > FEW:
         return None
     keys = [key_of(v, kind) for v in _plain(values)]

@@ -206,8 +206,8 @@ def compare(before: Report, after: Report) -> Difference:
         levels=tuple(_levels(before.levels, after.levels)),
         conjuncts=tuple(map(ConjunctChange, before.conjuncts, after.conjuncts)),
         findings=FindingChanges(
-            appeared=_without(after.findings, before.findings),
-            gone=_without(before.findings, after.findings),
+            appeared=_findings_without(after.findings, before.findings),
+            gone=_findings_without(before.findings, after.findings),
         ),
         files=file_changes(before, after),
         engines=tuple(_engines(before, after)),
@@ -230,7 +230,9 @@ def _levels(before: Iterable[Level], after: Iterable[Level]) -> Iterator[LevelCh
         yield LevelChange(name, old.get(name), new.get(name))
 
 
-def _without(findings: tuple[Finding, ...], excluded: tuple[Finding, ...]) -> tuple[Finding, ...]:
+def _findings_without(
+    findings: tuple[Finding, ...], excluded: tuple[Finding, ...]
+) -> tuple[Finding, ...]:
     """Return the findings without another of that code and columns; numbers do not count."""
     left = Counter((finding.code, finding.columns) for finding in excluded)
     remaining = []

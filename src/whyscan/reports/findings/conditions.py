@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Struct
 
 from whyscan.planning.plan.replan import conjunct as made
-from whyscan.planning.plan.replan import instead, kept
+from whyscan.planning.plan.replan import kept, with_other
 from whyscan.planning.why.obstacles import loses_order
 from whyscan.planning.why.pushdown import ConjunctBucket, Pushdown
 from whyscan.planning.why.reason_codes import Reason
@@ -110,7 +110,7 @@ def _literal_type(facts: Facts, position: int, conjunct: Conjunct) -> Iterator[F
     stays = facts.stays.named(Reason.TYPE_MISMATCH, [position])
     before = facts.read_without(position)
     if before is not None and other is not None and _same_on_partitions(facts, position, other):
-        after = facts.read_with(instead(facts.plan, position, other))
+        after = facts.read_with(with_other(facts.plan, position, other))
         rewrite = to_sql(other)
         fix = (
             f"{rewrite} means the same (checked on every partition value that is there) and reads "
@@ -219,7 +219,7 @@ def _arms(facts: Facts, position: int, expression: Or) -> tuple[list[Expression]
     for at, branch in enumerate(expression.operands):
         before = [Not(_is_true(earlier)) for earlier in expression.operands[:at]]
         arms.append(And((branch, *before)) if before else branch)
-    queries = tuple(instead(facts.plan, position, arm) for arm in arms)
+    queries = tuple(with_other(facts.plan, position, arm) for arm in arms)
     return arms, reduce(add, facts.plan.each(partial(_read_by_arms, arms=queries)))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from whyscan.planning.plan.replan import instead
+from whyscan.planning.plan.replan import with_other
 from whyscan.planning.why.equivalence import where_true
 from whyscan.planning.why.implied import implied
 from whyscan.planning.why.obstacles import changes_type, columns_compared_by_range
@@ -118,7 +118,7 @@ def _function_finding(
     facts: Facts, position: int, other: Expression, proof: str
 ) -> Iterator[Finding]:
     before = facts.read_without(position)
-    after = facts.read_with(instead(facts.plan, position, other))
+    after = facts.read_with(with_other(facts.plan, position, other))
     if before is None or after.files >= before.files:
         return
     rewrite, sql, left = to_sql(other), facts.conjuncts[position].sql, after.files
@@ -168,7 +168,7 @@ def _bucket_finding(
     spans = where_true(conjunct.expression, facts.plan.zone)
     other = None if spans is None else spans.as_list()
     before = facts.files
-    after = None if other is None else facts.read_with(instead(facts.plan, position, other))
+    after = None if other is None else facts.read_with(with_other(facts.plan, position, other))
     if spans is None or other is None or after is None or after.files >= before.kept:
         return Finding(
             Code.RANGE_ON_BUCKET,

@@ -107,7 +107,7 @@ def read_iceberg_filters(text: str, types: Mapping[str, str | None]) -> ReadFilt
     left_out: list[str] = []
     at = 0
     while at < len(text):
-        match = _whole(_FILTER, text, at) or _whole(_OTHER, text, at)
+        match = _match_of_item(_FILTER, text, at) or _match_of_item(_OTHER, text, at)
         if match is None:
             # The end of an unknown filter is unknown too.
             left_out.append(text[at:])
@@ -120,7 +120,7 @@ def read_iceberg_filters(text: str, types: Mapping[str, str | None]) -> ReadFilt
     return ReadFilters(tuple(conjuncts), tuple(left_out))
 
 
-def _whole(pattern: re.Pattern[str], text: str, at: int) -> re.Match[str] | None:
+def _match_of_item(pattern: re.Pattern[str], text: str, at: int) -> re.Match[str] | None:
     match = pattern.match(text, at)
     ends = match is not None and (match.end() == len(text) or text.startswith(", ", match.end()))
     return match if ends else None

@@ -150,7 +150,7 @@ def _insert(tree: exp.Insert, dialect: str) -> Change:
     return Change(
         "insert overwrite",
         query,
-        target_query=_where(select_from([star(target)], target), terms),
+        target_query=_with_terms(select_from([star(target)], target), terms),
         target_files=TargetFiles.DROPPED if dynamic is None else TargetFiles.REPLACED,
         optional=True,
         dynamic=dynamic,
@@ -197,7 +197,7 @@ def _truncate(tree: exp.TruncateTable, text: str) -> Change:
     target = marked_target(tree.expressions[0], text)
     parts = tree.args.get("partition")
     terms = [_is_value(part) for part in ([] if parts is None else parts.expressions)]
-    removed = _where(select_from([star(target)], target), terms)
+    removed = _with_terms(select_from([star(target)], target), terms)
     return Change("truncate", exp.Select(), removed, TargetFiles.DROPPED)
 
 
@@ -277,5 +277,5 @@ def _is_value(part: exp.EQ) -> exp.Expr:
     return part.copy()
 
 
-def _where(query: exp.Select, terms: Sequence[exp.Expr]) -> exp.Select:
+def _with_terms(query: exp.Select, terms: Sequence[exp.Expr]) -> exp.Select:
     return query.where(*terms, copy=False) if terms else query

@@ -36,7 +36,7 @@ def barriers(context: FindingContext) -> Iterator[Finding]:
     for reason in _OTHERWISE:
         if reason in reasons:
             changed = rebuilt(context.query, partial(_opened, reason=reason))
-            yield from _behind(context, reason, context.leaves(changed))
+            yield from _below_barrier(context, reason, context.leaves(changed))
 
 
 def _opened(block: Query, reason: StayReason) -> Query:
@@ -48,7 +48,7 @@ def _opened(block: Query, reason: StayReason) -> Query:
     return block
 
 
-def _behind(
+def _below_barrier(
     context: FindingContext, reason: StayReason, leaves: dict[str, PlacedScan]
 ) -> Iterator[Finding]:
     """Yield a finding for each scan that would read less with its conditions below the barrier."""

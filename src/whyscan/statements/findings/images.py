@@ -81,7 +81,7 @@ def _mapped(side: Side, ends: Sequence[Ends], other: Side, zone: Zone) -> Expres
     interval = interval_of(
         expression, ContainerBatch(Containers(len(ends), rows, statistics), zone)
     )
-    return _within(interval, len(ends), other)
+    return _lies_in(interval, len(ends), other)
 
 
 def _single_values(ends: Sequence[Ends], kind: Type) -> list[Ends] | None:
@@ -113,7 +113,7 @@ def _closed(item: ValueRange, kind: Type) -> Ends:
     return low, value_of(last, kind)
 
 
-def _within(interval: Interval, count: int, other: Side) -> Expression | None:
+def _lies_in(interval: Interval, count: int, other: Side) -> Expression | None:
     """The condition that `other` lies in the interval; None where it may be any value or none."""
     if flags(interval.nan, count).any() or not flags(interval.value, count).all():
         return None
@@ -121,13 +121,13 @@ def _within(interval: Interval, count: int, other: Side) -> Expression | None:
     lower, upper = (as_array(end, count, kind) for end in (interval.lower, interval.upper))
     if not lower.null_count and lower.equals(upper):
         points = [extreme(lower.slice(at, 1), interval.type, least=True) for at in range(count)]
-        return _listed([_as(point, other) for point in points], other)
+        return _listed([_in_type(point, other) for point in points], other)
     low, high = (
         extreme(lower, interval.type, least=True),
         extreme(upper, interval.type, least=False),
     )
     ends = [
-        (operator, _as(end, other))
+        (operator, _in_type(end, other))
         for operator, end in ((Comparator.GREATER_EQUAL, low), (Comparator.LESS_EQUAL, high))
         if end is not None
     ]
@@ -146,7 +146,7 @@ def _listed(literals: Sequence[Literal | None], other: Side) -> Expression | Non
     return In(other.expression, *as_set([literal.value for literal in values], values[0].type))
 
 
-def _as(literal: Literal | None, other: Side) -> Literal | None:
+def _in_type(literal: Literal | None, other: Side) -> Literal | None:
     """The value in the other side's type, maybe a narrower integer; None if it does not fit."""
     target = type_of(other.expression)
     match literal:

@@ -64,9 +64,9 @@ def _unused(context: FindingContext) -> Iterator[Finding]:
     tables = list(tree.find_all(exp.Table))
     for cte in tree.find_all(exp.CTE):
         name = cte.alias.lower()
-        if any(t.name.lower() == name and not t.db and not _within(t, cte) for t in tables):
+        if any(t.name.lower() == name and not t.db and not _is_inside(t, cte) for t in tables):
             continue
-        tables_inside = sum(_within(table, cte) for table in tables)
+        tables_inside = sum(_is_inside(table, cte) for table in tables)
         yield Finding(
             Code.UNUSED_CTE,
             Severity.INFO,
@@ -77,7 +77,7 @@ def _unused(context: FindingContext) -> Iterator[Finding]:
         )
 
 
-def _within(node: exp.Expr, cte: exp.CTE) -> bool:
+def _is_inside(node: exp.Expr, cte: exp.CTE) -> bool:
     above: exp.Expr | None = node
     while above is not None and above is not cte:
         above = above.parent

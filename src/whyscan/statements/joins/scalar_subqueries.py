@@ -131,7 +131,7 @@ def implied_fact(condition: Condition, value_range: ColumnRange) -> Fact | None:
     if condition.compares is None:
         return None
     operator, expression = condition.compares
-    low, high = (_as(end, type_of(expression)) for end in (value_range.low, value_range.high))
+    low, high = (_in_type(end, type_of(expression)) for end in (value_range.low, value_range.high))
     implied: Expression | None = None
     if value_range.empty or operator is Comparator.EQUAL:
         implied = in_range(expression, ColumnRange(low, high, value_range.empty))
@@ -142,7 +142,7 @@ def implied_fact(condition: Condition, value_range: ColumnRange) -> Fact | None:
     return None if implied is None else Fact(implied, condition.sql, None, Origin.JOIN)
 
 
-def _as(end: Literal | None, kind: Type) -> Literal | None:
+def _in_type(end: Literal | None, kind: Type) -> Literal | None:
     """The value in the other side's type; None where it is of another kind or does not fit."""
     if end is None or end.type == kind:
         return end

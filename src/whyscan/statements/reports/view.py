@@ -110,10 +110,11 @@ def _shared_unchecked(report: StatementReport) -> tuple[StatementReport, tuple[U
         for reason in unchecked_of_scans[0]
         if all(reason in unchecked for unchecked in unchecked_of_scans)
     )
-    return replace(report, scans=tuple(_without(scan, shared) for scan in report.scans)), shared
+    scans = tuple(_without_shared(scan, shared) for scan in report.scans)
+    return replace(report, scans=scans), shared
 
 
-def _without(scan: ScanReport, shared: tuple[Unchecked, ...]) -> ScanReport:
+def _without_shared(scan: ScanReport, shared: tuple[Unchecked, ...]) -> ScanReport:
     remaining = tuple(reason for reason in scan.report.unchecked if reason not in shared)
     return replace(scan, report=replace(scan.report, unchecked=remaining))
 

@@ -108,15 +108,15 @@ class Headers(Struct):
         """Read a container's header."""
         for prefix, header in self.by_prefix:
             if data.startswith(prefix):
-                return _behind(path, header, data, len(prefix))
+                return _container_at(path, header, data, len(prefix))
         reader = AvroReader(path, data, 0)
         header = read_header(reader)
         if len(self.by_prefix) < _HEADERS_KEPT:
             self.by_prefix.append((data[: reader.at], header))
-        return _behind(path, header, data, reader.at)
+        return _container_at(path, header, data, reader.at)
 
 
-def _behind(path: str, header: Header, data: bytes, at: int) -> Container:
+def _container_at(path: str, header: Header, data: bytes, at: int) -> Container:
     reader = AvroReader(path, data, at)
     return Container(path, header, reader.take(SYNC_BYTES), data, reader.at)
 

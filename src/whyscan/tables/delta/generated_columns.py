@@ -96,7 +96,7 @@ def _joint(columns: Sequence[GeneratedValues]) -> Interval:
         if isinstance(column.generated.shape, CalendarField)
     }
     intervals = [
-        _alone(column)
+        _interval_alone(column)
         for column in columns
         if not isinstance(column.generated.shape, CalendarField)
     ] + ([_of_fields(source, fields, _slack(source, INT))] if fields else [])
@@ -106,7 +106,7 @@ def _joint(columns: Sequence[GeneratedValues]) -> Interval:
     return joint
 
 
-def _alone(column: GeneratedValues) -> Interval:
+def _interval_alone(column: GeneratedValues) -> Interval:
     source, interval = column.generated.source.type, column.interval
     match column.generated.shape:
         case Start(period):

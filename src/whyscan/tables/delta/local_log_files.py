@@ -92,7 +92,7 @@ class LocalCopies:
         ]
         self._fetch(missing)
         for file, filled in ranges:
-            self._holes[file.path] = tuple(_without(self._holes[file.path], filled))
+            self._holes[file.path] = tuple(_without_range(self._holes[file.path], filled))
 
     def _pieces(self, file: LogFile, start: int, end: int) -> Iterator[ByteRange]:
         """Ranges to read in parallel; one range if the file is too large for the disk cache."""
@@ -149,7 +149,7 @@ class LocalCopies:
         return self._folder
 
 
-def _without(holes: Sequence[Bytes], filled: Bytes) -> Iterator[Bytes]:
+def _without_range(holes: Sequence[Bytes], filled: Bytes) -> Iterator[Bytes]:
     """The holes without the range that was filled."""
     start, end = filled
     for first, last in holes:

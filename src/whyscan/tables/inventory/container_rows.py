@@ -216,24 +216,24 @@ class LevelRows(Struct, frozen=True, dict=True):
         if at is None:
             return Exact()
         return Exact(
-            self._of(at, "nulls"),
+            self._values(at, "nulls"),
             self._flags(at, "lower_is_value"),
             self._flags(at, "upper_is_value"),
-            self._of(at, "nans"),
+            self._values(at, "nans"),
         )
 
     def contradicted(self, column: Column) -> Mask:
         """The containers that lost a statistic of the column, because it contradicts itself."""
-        return self._any("contradicted", column, STATISTICS)
+        return self._flag("contradicted", column, STATISTICS)
 
     def unreadable(self, column: Column) -> Mask:
         """The containers with a statistic or a partition value of the column that is unreadable."""
         return either(
-            self._any("unreadable", column, STATISTICS),
-            self._any("unreadable", column, PARTITION_VALUES),
+            self._flag("unreadable", column, STATISTICS),
+            self._flag("unreadable", column, PARTITION_VALUES),
         )
 
-    def _any(self, name: str, column: Column, source: str) -> Mask:
+    def _flag(self, name: str, column: Column, source: str) -> Mask:
         at = self._at.get((".".join(column.path), source))
         return False if at is None else self._flags(at, name)
 
@@ -251,7 +251,7 @@ class LevelRows(Struct, frozen=True, dict=True):
 
     def _buckets(self, column: Column, transform: Bucket | Substring, at: Positions) -> Buckets:
         kind = result_type(transform, column.type)
-        lower, upper = (ends(kind, self._of(at, end)) for end in ("lower", "upper"))
+        lower, upper = (ends(kind, self._values(at, end)) for end in ("lower", "upper"))
         return Buckets(column.path, transform, lower, upper)
 
     def _interval(self, column: Column, source: str, *, counted: bool) -> Interval | None:
@@ -261,8 +261,8 @@ class LevelRows(Struct, frozen=True, dict=True):
         nan = isinstance(column.type, FloatType)
         return Interval(
             column.type,
-            ends(column.type, self._of(at, "lower")),
-            ends(column.type, self._of(at, "upper")),
+            ends(column.type, self._values(at, "lower")),
+            ends(column.type, self._values(at, "upper")),
             value=self._flags(at, "may_be_value"),
             null=self._flags(at, "may_be_null"),
             nan=self._filled(at, "may_be_nan", default=nan),
@@ -270,7 +270,7 @@ class LevelRows(Struct, frozen=True, dict=True):
             counted=self._filled(at, "nulls_counted", default=counted),
         )
 
-    def _of(self, at: Positions, name: str) -> pa.Array:
+    def _values(self, at: Positions, name: str) -> pa.Array:
         """One value per container from the lines at `at`; null without a line."""
         chosen = np.zeros(self.count, np.int64)
         missing = np.ones(self.count, np.bool_)
@@ -282,7 +282,7 @@ class LevelRows(Struct, frozen=True, dict=True):
         return self._filled(at, name, default=_FLAGS[name])
 
     def _filled(self, at: Positions, name: str, *, default: bool) -> Mask:
-        return simplified(self._of(at, name).fill_null(default))
+        return simplified(self._values(at, name).fill_null(default))
 
     def filtered(self, wanted: pa.Array) -> LevelRows:
         """The containers that are wanted, in the same order."""

@@ -58,7 +58,7 @@ def substring(
     if not 0 <= start <= LONGEST_PREFIX:
         return exact
     if start > 1:
-        x = _behind(x, pa.scalar(start - 1), _common_length(x))
+        x = _without_start(x, pa.scalar(start - 1), _common_length(x))
     lower, upper = (x.lower, x.upper) if count >= _ALL else head(x, max(count, 0))
     single = all_points(arguments)
     return exact_or(exact, single, (lower, upper))
@@ -88,7 +88,7 @@ def _common_length(x: Interval) -> Vector | None:
     return keep(both(has_value(x.lower), has_value(x.upper)), length)
 
 
-def _behind(x: Interval, count: Vector, common: Vector | None) -> Interval:
+def _without_start(x: Interval, count: Vector, common: Vector | None) -> Interval:
     """The texts without their first `count` characters, which they must share."""
     sure = surely(pc.greater_equal, common, count)
     lower, upper = (mapped(lambda end: _cut(end, count), keep(sure, e)) for e in (x.lower, x.upper))
@@ -122,7 +122,7 @@ def ltrim(kind: Type, x: Interval) -> Interval:
     blanks = pc.subtract(pc.binary_length(prefix), pc.binary_length(letters))
     # If the prefix has only blanks, the number of blanks is unknown.
     counted = keep(surely(lambda rest: pc.greater(pc.binary_length(rest), 0), letters), blanks)
-    cut = _behind(x, counted, pc.binary_length(prefix)) if counted is not None else None
+    cut = _without_start(x, counted, pc.binary_length(prefix)) if counted is not None else None
     lower = choose(plain, x.lower, None if cut is None else cut.lower)
     upper = choose(plain, x.upper, None if cut is None else cut.upper)
     return exact_or(exact, single, (lower, upper))

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from whyscan.pruning.functions.rules import mapped, strict
 from whyscan.pruning.interval import Interval, keep_bounds
-from whyscan.pruning.mask import Mask, Vector, all_of, both, either, opposite, surely
+from whyscan.pruning.mask import Mask, Vector, both, either, opposite, surely
 from whyscan.tree.types import DateType, TimestampType, Type
 
 if TYPE_CHECKING:
@@ -183,13 +183,9 @@ def pairwise(kernel: Callable[[Vector, Vector], Vector], first: Bounds, last: Bo
     return lower, lower if same else paired(kernel, *last)
 
 
-def of_ticks(
-    kind: Type, bounds: Bounds, arguments: Sequence[Interval], *, fails: Mask = False
-) -> Interval:
-    """The result of a strict function, from its ticks; `fails`: where a value may raise."""
-    value = all_of(argument.value for argument in arguments)
-    ends = each(partial(from_ticks, kind=kind), bounds)
-    return strict(kind, arguments, ends, raises=both(value, fails))
+def of_ticks(kind: Type, bounds: Bounds, arguments: Sequence[Interval]) -> Interval:
+    """The result of a strict function that never raises, from its ticks."""
+    return strict(kind, arguments, each(partial(from_ticks, kind=kind), bounds))
 
 
 def monotone(kernel: Kernel, kind: Type, argument: Interval) -> Interval:

@@ -40,7 +40,7 @@ from whyscan.spark.stages.inventory.report import (
     TableRow,
 )
 from whyscan.spark.stages.inventory.rows import SCHEMA, failed
-from whyscan.spark.stages.inventory.writing import among, inventory_at
+from whyscan.spark.stages.inventory.writing import inventory_at, of_snapshots
 from whyscan.spark.versions import frame_of
 from whyscan.tables.inventory.container_schema import FILE, MANIFEST, ROW_GROUP
 
@@ -255,7 +255,7 @@ class _Run(Struct, frozen=True):
         with uncarried():
             counts = (
                 self.kept.read(self.spark)
-                .where(among(_snapshots(opened)))
+                .where(of_snapshots(_snapshots(opened)))
                 .groupBy("table", "level")
                 .agg(
                     F.count("*").alias("count"),

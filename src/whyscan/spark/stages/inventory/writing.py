@@ -125,7 +125,7 @@ class InventoryStore(Struct, frozen=True):
             append(frame.limit(0), self.containers, self.form, partitioned_by=PARTITIONED_BY)
         # No shuffle: the rows of one partition are already in one task.
         writer = frame.writeTo(self.containers).option("distribution-mode", "none")
-        writer.option("fanout-enabled", "true").overwrite(among(snapshots))
+        writer.option("fanout-enabled", "true").overwrite(of_snapshots(snapshots))
 
     def finish(self, spark: SparkSession, rows: Sequence[TableRow]) -> None:
         """Write one row per table whose containers are all written."""
@@ -169,7 +169,7 @@ def _location(spark: SparkSession, name: str) -> str:
     return str(lines[0]["data_type"])
 
 
-def among(snapshots: Snapshots) -> Column:
+def of_snapshots(snapshots: Snapshots) -> Column:
     """The Spark condition that a container belongs to one of the snapshots."""
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 

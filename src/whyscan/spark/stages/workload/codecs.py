@@ -72,7 +72,7 @@ def plain(chunks: Iterable[bytes], tail: Tail, name: str) -> Iterator[bytes]:
     first = b""
     while len(first) < _LZ4_HEADER and (more := next(stream, b"")):
         first += more
-    packed = _again(first, stream)
+    packed = _with_first(first, stream)
     unpack = next((unpack for mark, unpack in _UNPACKED.items() if first.startswith(mark)), None)
     if unpack is None:
         return _utf_8(packed)
@@ -97,7 +97,7 @@ class _Counted:
 
 def _within_ratio(pieces: Iterable[bytes], packed: _Counted, name: str) -> Iterator[bytes]:
     """The decompressed bytes; an error if there are too many for the compressed bytes."""
-    size, least = 0, most_whole()
+    size, least = 0, longest_document()
     for piece in pieces:
         size += len(piece)
         if size > max(least, INFLATION * packed.bytes_taken):
@@ -117,15 +117,15 @@ def _utf_8(chunks: Iterable[bytes]) -> Iterator[bytes]:
     while len(first) < len(codecs.BOM_UTF8) and (more := next(stream, b"")):
         first += more
     if not first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        yield from _again(first.removeprefix(codecs.BOM_UTF8), stream)
+        yield from _with_first(first.removeprefix(codecs.BOM_UTF8), stream)
         return
     text = codecs.getincrementaldecoder("utf-16")("replace")
-    for chunk in _again(first, stream):
+    for chunk in _with_first(first, stream):
         yield text.decode(chunk).encode()
     yield text.decode(b"", final=True).encode()
 
 
-def _again(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+def _with_first(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
     if first:
         yield first
     yield from rest
@@ -182,7 +182,7 @@ def _xz(chunks: Iterable[bytes], tail: Tail, name: str) -> Iterator[bytes]:
     from lzma import FORMAT_XZ, LZMADecompressor
 
     def start() -> _Decompressor:
-        return LZMADecompressor(FORMAT_XZ, memlimit=most_whole())
+        return LZMADecompressor(FORMAT_XZ, memlimit=longest_document())
 
     return _frames(chunks, tail, name, "xz", start)
 
@@ -325,7 +325,7 @@ def longest_line() -> int:
     return budget.limit() // 16
 
 
-def most_whole() -> int:
+def longest_document() -> int:
     """The most bytes of a log that is read as one text: decoding takes several times as many."""
     return budget.limit() // 4
 
@@ -337,4 +337,4 @@ def too_long(subject: str = "the line") -> str:
 
 def whole(chunks: Iterable[bytes], name: str) -> bytes:
     """All bytes of a log that is one document; TooLarge if there are too many."""
-    return b"".join(budget.bounded(chunks, most_whole(), name))
+    return b"".join(budget.bounded(chunks, longest_document(), name))

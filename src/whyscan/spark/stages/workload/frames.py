@@ -23,7 +23,7 @@ from whyscan.spark.stages.workload.logs import (
     QueryLogFile,
     find_logs,
     is_hidden,
-    together,
+    logs_of,
 )
 from whyscan.spark.stages.workload.query import MEASURES, ActualScan, Query, Unparsed, Workload
 from whyscan.spark.stages.workload.query_shapes import shape_of
@@ -121,7 +121,7 @@ def _decoding(dialect: str, form: LogKind | None, types: Types) -> Task:
                 folder, _, name = path.rpartition("/")
                 if not is_hidden(name):
                     files.append(QueryLogFile(folder, name, size, {}, bytes(content)))
-        for log in together(files):
+        for log in logs_of(files):
             yield from _packed(read_log(log, dialect, form, types))
 
     return read

@@ -128,7 +128,7 @@ def find_logs(
         if not files:
             raise TableError(f"there is no log in {text}")
         files_by_name |= {file.shown: file for file in files}
-    return together(files_by_name.values())
+    return logs_of(files_by_name.values())
 
 
 def _files(text: str, options: Mapping[str, Any]) -> Iterator[QueryLogFile]:
@@ -174,7 +174,7 @@ def is_hidden(path: str) -> bool:
     return any(_NO_LOG.fullmatch(part) for part in path.split("/"))
 
 
-def together(files: Iterable[QueryLogFile]) -> tuple[QueryLog, ...]:
+def logs_of(files: Iterable[QueryLogFile]) -> tuple[QueryLog, ...]:
     """The files as logs, ordered by name."""
     return tuple(_logs(files))
 

@@ -16,7 +16,12 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from whyscan.errors import CorruptFile
-from whyscan.spark.stages.workload.codecs import INFLATION, longest_line, most_whole, too_long
+from whyscan.spark.stages.workload.codecs import (
+    INFLATION,
+    longest_document,
+    longest_line,
+    too_long,
+)
 from whyscan.spark.stages.workload.engine_documents import columns_of_entry
 from whyscan.spark.stages.workload.log_columns import engine_of, meanings, without_texts
 from whyscan.spark.stages.workload.parameters import arguments_of, filled, values_of
@@ -302,7 +307,7 @@ def _groups(
     engine = engine_of(opened.schema_arrow.names)
     wanted = set(columns_by_meaning.values())
     at = size = 0
-    most = max(most_whole(), INFLATION * file.size)
+    most = max(longest_document(), INFLATION * file.size)
     for group in range(metadata.num_row_groups):
         rows = metadata.row_group(group).num_rows
         where = f"{file.name}:{at + 1}"
@@ -312,7 +317,7 @@ def _groups(
             for column in columns
             if column.path_in_schema.split(".")[0] in wanted
         )
-        if claimed > most_whole():
+        if claimed > longest_document():
             why = f"row group {group} unpacks to {show_size(claimed)}, and was skipped"
             yield Unparsed(where, "", why, max(rows, 1))
             at += rows

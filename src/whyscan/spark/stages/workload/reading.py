@@ -19,7 +19,7 @@ from whyscan.spark.stages.workload.codecs import (
     LogLine,
     Tail,
     lines,
-    most_whole,
+    longest_document,
     plain,
     too_long,
     whole,
@@ -122,7 +122,7 @@ def gathered(entries: Iterable[Query | Unparsed]) -> Workload:
     runs: list[Query] = []
     unparsed: list[Unparsed] = []
     most = limit = MOST_UNGROUPED
-    size, most_bytes = 0, most_whole()
+    size, most_bytes = 0, longest_document()
     texts: set[tuple[str, str, str]] | None = None
     for entry in entries:
         if isinstance(entry, Unparsed):
@@ -132,7 +132,8 @@ def gathered(entries: Iterable[Query | Unparsed]) -> Workload:
                 most = len(unparsed) + MOST_UNGROUPED
             continue
         if texts is not None and identity(entry) not in texts:
-            full = f"the distinct texts take more than {show_size(most_whole())}: it was left out"
+            limit_shown = show_size(longest_document())
+            full = f"the distinct texts take more than {limit_shown}: it was left out"
             unparsed += unexplained(msgspec.structs.replace(entry, text=""), full)
             continue
         runs.append(entry)
@@ -141,9 +142,9 @@ def gathered(entries: Iterable[Query | Unparsed]) -> Workload:
             runs = list(grouped(runs))
             limit = max(MOST_UNGROUPED, 2 * len(runs))
             size = sum(map(_memory, runs))
-            if size > most_whole() // 2:
+            if size > longest_document() // 2:
                 texts = set(map(identity, runs))
-            most_bytes = size + most_whole() // 2
+            most_bytes = size + longest_document() // 2
     queries: list[Query] = []
     for query in chain.from_iterable(map(_statements, grouped(runs))):
         why = problem_of(query.text, query.dialect)
@@ -337,7 +338,7 @@ def _objects(file: QueryLogFile, tail: Tail) -> Iterator[tuple[str, Mapping[str,
 
 def _in_memory(every: Iterable[LogLine], name: str) -> Iterator[LogLine]:
     """The lines of a file that is one JSON document; an error if they do not fit into memory."""
-    size, most = 0, most_whole()
+    size, most = 0, longest_document()
     for line in every:
         # 100 bytes for the object of each line.
         size += 100 + len(line.content or b"")

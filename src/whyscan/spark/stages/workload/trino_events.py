@@ -59,7 +59,7 @@ def read_trino(event: Mapping[str, Any], origin: str) -> Query | Unparsed:
         first=begun,
         last=begun,
         days={} if begun is None else {begun.date().isoformat(): 1},
-        bytes_read=_whole(statistics.get("physicalInputBytes")),
+        bytes_read=_integer(statistics.get("physicalInputBytes")),
         origins=(where,),
         actual=tuple(_scan(table_input) for table_input in inputs if isinstance(table_input, dict)),
         notes=notes,
@@ -88,14 +88,14 @@ def _scan(table_input: Mapping[str, Any]) -> ActualScan:
     partitions = connector.get("partitionIds") if isinstance(connector, dict) else None
     return ActualScan(
         ".".join(str(part) for part in parts if part),
-        files=_whole(files.get("total")) if isinstance(files, dict) else None,
-        bytes=_whole(table_input.get("physicalInputBytes")),
-        rows=_whole(table_input.get("physicalInputRows")),
+        files=_integer(files.get("total")) if isinstance(files, dict) else None,
+        bytes=_integer(table_input.get("physicalInputBytes")),
+        rows=_integer(table_input.get("physicalInputRows")),
         partitions=len(partitions) if isinstance(partitions, list) else None,
     )
 
 
-def _whole(value: Any) -> int | None:
+def _integer(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 

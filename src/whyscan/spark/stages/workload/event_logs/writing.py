@@ -74,7 +74,7 @@ def query_of(
     if "TahoeBatch" in scan.index and not read.conjuncts and not read.left_out:
         raise ValueError("it reads files that a command of Delta has chosen")
     where = f" WHERE {' AND '.join(read.conjuncts)}" if read.conjuncts else ""
-    text = f"SELECT {_columns(scan)} FROM {_from(scan)}{where}"  # noqa: S608 - never run
+    text = f"SELECT {_columns(scan)} FROM {_source_name(scan)}{where}"  # noqa: S608 - never run
     return text, tuple(f"left out of its text: {_shortened(part)}" for part in read.left_out)
 
 
@@ -82,7 +82,7 @@ def _shortened(text: str) -> str:
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
 
 
-def _from(scan: ScanNode) -> str:
+def _source_name(scan: ScanNode) -> str:
     if scan.table is not None:
         return ".".join(quoted(part.strip("`")) for part in scan.table.split("."))
     if scan.place is None:
