@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pytest
 from deltalake import DeltaTable
 from pyarrow import parquet
 from pyiceberg.table import StaticTable
@@ -116,28 +117,43 @@ def test_a_file_in_the_way_is_an_error(tmp_path):
     assert "Traceback" not in run.err
 
 
-def test_a_medium_lake_has_a_year_of_events_and_its_tour_shows_them(tmp_path):
-    run = commands.whyscan("demo", "lake", "--size", "medium", cwd=tmp_path)
+ON_ONE_WORKER = pytest.mark.xdist_group("a medium demo")
+
+
+@pytest.fixture(scope="module")
+def medium(tmp_path_factory):
+    """The folder in which a medium lake was written, and what the command printed."""
+    folder = tmp_path_factory.mktemp("medium")
+    return folder, commands.whyscan("demo", "lake", "--size", "medium", cwd=folder)
+
+
+@ON_ONE_WORKER
+def test_a_medium_lake_has_a_year_of_events_and_its_tour_shows_them(medium):
+    _, run = medium
 
     assert (run.code, run.err) == (0, "")
     for step, first_line in zip(EVENTS_TOUR, EVENTS_READ, strict=True):
         assert f'lake/{step.table} -w "{step.predicate}"\n{first_line}' in run.out
 
 
-def test_delta_rs_sees_the_same_files_of_the_events(tmp_path):
-    commands.whyscan("demo", "lake", "--size", "medium", cwd=tmp_path)
+@ON_ONE_WORKER
+def test_delta_rs_sees_the_same_files_of_the_events(medium):
+    folder, _ = medium
 
     for name, files in {"events": 365 * 24, "events-streamed": 365 * 48}.items():
-        added = DeltaTable(tmp_path / "lake" / name).get_add_actions(flatten=True)
+        added = DeltaTable(folder / "lake" / name).get_add_actions(flatten=True)
         table = pa.table(added)
-        plan = whyscan.open(tmp_path / "lake" / name).plan(depth="files")
+        plan = whyscan.open(folder / "lake" / name).plan(depth="files")
         assert table.num_rows == files == plan.summary.files_kept
         assert pc.sum(table["size_bytes"]).as_py() == sum(scan.bytes for scan in plan)
         assert table["null_count.user_id"].to_pylist() == [0] * files
 
 
-def test_the_events_are_gone_when_a_small_lake_follows(tmp_path):
-    commands.whyscan("demo", "lake", "--size", "medium", cwd=tmp_path)
+@ON_ONE_WORKER
+def test_the_events_are_gone_when_a_small_lake_follows(medium, tmp_path):
+    shutil.copytree(medium[0] / "lake", tmp_path / "lake")
+    assert list((tmp_path / "lake").glob("events*"))
+
     commands.whyscan("demo", "lake", cwd=tmp_path)
 
     assert not list((tmp_path / "lake").glob("events*"))
