@@ -18,7 +18,7 @@ from whyscan.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-SETTINGS = frozenset({"engine"})
+SETTINGS = frozenset({"catalogs", "engine"})
 """The settings that a file may have."""
 
 _OWN_FILE, _PROJECT_FILE = "whyscan.toml", "pyproject.toml"

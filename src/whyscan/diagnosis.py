@@ -11,7 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from whyscan.errors import WhyscanError
+from whyscan.errors import TableError, WhyscanError
 from whyscan.fields import ErrorText, Name, Record, Sentence, Word, one_of
 from whyscan.reports.rendering import WrittenReport
 from whyscan.reports.view import FactsBlock, NamedValue, NotesBlock, Section, TitleBlock
@@ -190,13 +190,14 @@ def _stores() -> Iterator[Check]:
 
 def _catalogs() -> list[Check]:
     """Ask every configured catalog for its namespaces, all at the same time."""
-    if _version("pyiceberg") is None:
-        return []
     from whyscan.tables.catalogs.configured import configured_catalogs, namespaces
 
-    names = configured_catalogs()
+    try:
+        names = configured_catalogs()
+    except TableError:  # PyIceberg is not installed, and whyscan's own file names none.
+        return []
     if not names:
-        hint = ".pyiceberg.yaml or PYICEBERG_CATALOG__NAME__URI names one"
+        hint = "[catalogs.NAME] in whyscan.toml names one"
         return [Check("catalogs", "catalogs", MISSING, "none is configured", hint)]
     pool = ThreadPoolExecutor(len(names))
     answers = {name: pool.submit(namespaces, name) for name in names}

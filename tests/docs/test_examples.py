@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from docs.glue import glue_of
 from docs.lake import write_lake
 from support.commands import whyscan
 from support.examples import BLOCK, PYTHON, in_this_process, run_python, wrong_examples
@@ -25,7 +26,8 @@ def folder(tmp_path_factory):
     where = tmp_path_factory.mktemp("docs")
     write_lake(where / "lake")
     whyscan("demo", cwd=where)
-    return where
+    with pytest.MonkeyPatch.context() as environment, glue_of(where / "lake", environment):
+        yield where
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())

@@ -22,6 +22,7 @@ PROVEN = REPLACES_CONJUNCT | {Code.UNSPLITTABLE_OR}
 ABOUT_TABLE = frozenset(
     {
         Code.OLD_SPEC,
+        Code.CATALOG_DIFFERS,
         Code.MIXED_MANIFESTS,
         Code.NO_STATISTICS,
         Code.BEYOND_STATISTICS_BUDGET,

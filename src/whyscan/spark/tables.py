@@ -112,15 +112,11 @@ def _last_part(path: str) -> str:
 
 def _of_namespace(text: str, options: Mapping[str, Any]) -> Iterator[NamedTable]:
     """Every table of a catalog's namespace."""
-    from whyscan.tables.catalogs.configured import load, quiet
+    from whyscan.tables.catalogs.configured import listed
     from whyscan.tables.catalogs.names import TableName
-    from whyscan.tables.catalogs.refusals import refusals
 
     catalog, *namespace = text.removesuffix(".*").split(".")
-    loaded_catalog = load(TableName(catalog, (*namespace, "*")))
-    with refusals(catalog), quiet():
-        names = sorted(loaded_catalog.list_tables(tuple(namespace)))
-        loaded_catalog.close()
+    names = sorted(listed(catalog, tuple(namespace))[1])
     if not names:
         raise TableError(f"the catalog {catalog!r} has no tables in {'.'.join(namespace)}")
     for parts in names:

@@ -16,6 +16,7 @@ from whyscan.errors import WhyscanError
 from whyscan.pruning.blocks import make_blocks
 from whyscan.tables.bounded_cache import BoundedCache, count
 from whyscan.tables.cached_row_groups import CachedRowGroups, ChosenFiles
+from whyscan.tables.history import WithRegistration
 from whyscan.tree.lazy import lazy
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from whyscan.pruning.blocks import Blocks
     from whyscan.pruning.containers import Containers
     from whyscan.tables.file_columns import FileReading
+    from whyscan.tables.history import Registration
     from whyscan.tables.snapshot import (
         BelowRowGroups,
         Files,
@@ -102,6 +104,11 @@ class CachedSnapshot(Struct, frozen=True, eq=False, dict=True):
     @property
     def notes(self) -> tuple[str, ...]:
         return self.snapshot.notes
+
+    @property
+    def registration(self) -> Registration | None:
+        snapshot: object = self.snapshot
+        return snapshot.registration if isinstance(snapshot, WithRegistration) else None
 
     @lazy
     def partition_sources(self) -> tuple[Path, ...]:

@@ -65,6 +65,34 @@ class WithHistory(Protocol):
         ...
 
 
+class Registration(Struct, frozen=True):
+    """How the partitions that a catalog has registered differ from the folders of the table.
+
+    `without_files` of the `partitions` have no data file. `unregistered_*` count what is in folders
+    below the table's folder that are no partition. `nested_files` are in folders inside those of
+    partitions, where Athena reads them, and Spark, Hive and Trino do not.
+    """
+
+    partitions: int
+    without_files: int
+    unregistered_folders: int
+    unregistered_files: int
+    unregistered_bytes: int
+    nested_files: int
+
+    @property
+    def differs(self) -> bool:
+        return bool(self.without_files or self.unregistered_files or self.nested_files)
+
+
+@runtime_checkable
+class WithRegistration(Protocol):
+    """A snapshot whose partitions may be registered in a catalog."""
+
+    @property
+    def registration(self) -> Registration | None: ...
+
+
 def time_of(microseconds: int) -> datetime | None:
     """The time in UTC of microseconds since 1970; None for one that no calendar has."""
     try:

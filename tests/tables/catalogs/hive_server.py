@@ -22,6 +22,8 @@ SETTINGS = {
     "javax.jdo.option.ConnectionURL": "jdbc:derby:memory:metastore;create=true",
     "datanucleus.schema.autoCreateAll": "true",
     "hive.metastore.schema.verification": "false",
+    # Locks, which Iceberg takes, would need a pool that Spark does not bring.
+    "datanucleus.connectionPoolingType": "none",
     # Its asynchronous logger wants a jar that Spark does not bring.
     "hive.async.log.enabled": "false",
 }

@@ -70,9 +70,9 @@ def test_a_table_is_found_by_glues_answer(lake, report, tmp_path):
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        ((200, entry()), "aws.db.events is no Iceberg table"),
-        ((200, entry(table_type="canary")), "aws.db.events is no Iceberg table"),
-        ((200, entry(table_type="ICEBERG")), "aws.db.events is no Iceberg table"),
+        ((200, entry()), "aws.db.events is no Iceberg, Delta or Hive table"),
+        ((200, entry(table_type="canary")), "aws.db.events is no Iceberg, Delta or Hive table"),
+        ((200, entry(table_type="ICEBERG")), "aws.db.events is no Iceberg, Delta or Hive table"),
         (
             (400, {"__type": "EntityNotFoundException", "Message": "canary"}),
             "the catalog 'aws' has no table db.events",

@@ -90,7 +90,7 @@ def test_iceberg_tables_beside_it_open_as_before(glue, clicks, tmp_path):
     assert whyscan.open("aws.db.events").format == "iceberg"
 
 
-def test_a_hive_table_is_refused_with_what_to_do(glue, clicks, error):
+def test_a_table_of_no_format_is_refused(glue, clicks, error):
     create(glue, f"file://{clicks}", {"classification": "parquet"})
 
-    assert "aws.db.clicks is no Iceberg table" in error("aws.db.clicks")
+    assert "aws.db.clicks is no Iceberg, Delta or Hive table" in error("aws.db.clicks")

@@ -201,9 +201,12 @@ class _Planner(Struct, frozen=True):
 
     def by_footers(self, files: Files, by_partition: Judgement, decided: Decided) -> Evidence:
         """Hive and plain Parquet: the verdict of a file comes from its row groups."""
-        opened = np.ones(files.count, np.bool_) if self.options.full else by_partition.kept
-        at = np.flatnonzero(opened)
-        row_groups, verdicts = self.open(files, at, decided)
+        wanted = np.ones(files.count, np.bool_) if self.options.full else by_partition.kept
+        row_groups, verdicts = self.open(files, np.flatnonzero(wanted), decided)
+        # A file that could not be opened keeps the verdict of its partition values.
+        at = row_groups.opened.to_numpy()
+        opened = np.zeros(files.count, np.bool_)
+        opened[at] = True
         below = _level_below(ROW_GROUPS, row_groups, verdicts, by_partition)
         below = self.with_filters(replace(below, describes_parents=True), decided)
 
@@ -223,7 +226,8 @@ class _Planner(Struct, frozen=True):
             unfiltered=None if below.unfiltered is None else of_files(below.unfiltered),
             by_bloom=None if below.by_bloom is None else of_files(below.by_bloom),
         )
-        return Evidence((level, below), decided)
+        unchecked = tuple((ROW_GROUPS, str(why)) for why in row_groups.unchecked)
+        return Evidence((level, below), decided, unchecked=unchecked)
 
     def with_row_groups(self, evidence: Evidence) -> Evidence:
         """Delta and Iceberg: row groups refine the plan and do not change the verdict of a file."""

@@ -19,6 +19,7 @@ from whyscan.pruning.transforms import Bucket
 from whyscan.reports.findings.finding import Code, Effect, Facts, Finding, Severity
 from whyscan.reports.listing import join_partitions
 from whyscan.reports.words import counted, size, staying
+from whyscan.tables.history import WithRegistration
 from whyscan.tree.nodes import columns_of
 from whyscan.tree.rendering import to_sql
 
@@ -42,6 +43,7 @@ def partitions(facts: Facts) -> Iterator[Finding]:
     yield from _functions(facts)
     yield from _ranges_on_buckets(facts)
     yield from _old_spec(facts)
+    yield from _catalog_differs(facts)
     yield from _mixed_manifests(facts)
 
 
@@ -207,6 +209,44 @@ def _old_spec(facts: Facts) -> Iterator[Finding]:
         "rewrite-all)",
         {"files": files, "current_spec": current.id},
         effect=Effect("files under an old spec", files, 0),
+    )
+
+
+def _catalog_differs(facts: Facts) -> Iterator[Finding]:
+    """Compare the partitions that a catalog has registered with the folders of the table."""
+    snapshot = facts.plan.snapshot
+    registration = snapshot.registration if isinstance(snapshot, WithRegistration) else None
+    if registration is None or not registration.differs:
+        return
+    sentences = []
+    if count := registration.unregistered_files:
+        folders = counted(registration.unregistered_folders, "folder")
+        weight = size(registration.unregistered_bytes)
+        sentences.append(
+            f"{counted(count, 'file')} ({weight}) in {folders} of no registered partition "
+            f"{'is' if count == 1 else 'are'} not read"
+        )
+    if count := registration.nested_files:
+        sentences.append(
+            f"{counted(count, 'file')} in folders inside those of partitions "
+            f"{'is' if count == 1 else 'are'} not read: Athena reads them, and Spark does not"
+        )
+    if count := registration.without_files:
+        partitions = counted(registration.partitions, "registered partition")
+        sentences.append(f"{count:,} of {partitions} {'has' if count == 1 else 'have'} no file")
+    unread = registration.unregistered_files + registration.nested_files
+    yield Finding(
+        Code.CATALOG_DIFFERS,
+        Severity.WARNING if unread else Severity.INFO,
+        f"the catalog and the folders differ: {'; '.join(sentences)}",
+        "if the folders are right, let the catalog follow them (Spark and Hive: MSCK REPAIR TABLE "
+        "... SYNC PARTITIONS)",
+        {
+            "partitions": registration.partitions,
+            "without_files": registration.without_files,
+            "unregistered_files": registration.unregistered_files,
+            "nested_files": registration.nested_files,
+        },
     )
 
 

@@ -15,6 +15,7 @@ ABOUT = {
     Code.FUNCTION_ON_PARTITION: "A partition column stands inside a function.",
     Code.RANGE_ON_BUCKET: "A range is compared with a bucket, which keeps no order.",
     Code.OLD_SPEC: "Files from before a change of the partition spec keep the old partitions.",
+    Code.CATALOG_DIFFERS: "The partitions of a catalog are not the folders of the table.",
     Code.MIXED_MANIFESTS: "Manifests hold files of every partition, so that all must be read.",
     Code.NO_STATISTICS: "A column of the predicate has no bounds in some files.",
     Code.BEYOND_STATISTICS_BUDGET: "Writers record statistics of the first columns only.",

@@ -4,4 +4,4 @@ PyIceberg only says where a table's metadata is and which settings open its stor
 the metadata and plans in the same way as for a table that is opened by path.
 """
 
-__all__ = ["configured", "names", "opening", "refusals"]
+__all__ = ["configured", "names", "opening"]

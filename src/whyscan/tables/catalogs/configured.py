@@ -1,4 +1,4 @@
-"""Loads catalogs of PyIceberg's configuration: `.pyiceberg.yaml` and the environment."""
+"""Loads catalogs by their configuration: whyscan's file, `.pyiceberg.yaml`, the environment."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from whyscan.errors import TableError
+from whyscan.configuration import configuration
+from whyscan.errors import TableError, UsageError
+from whyscan.tables.catalogs import unity
 from whyscan.tables.catalogs.names import TableName
 from whyscan.tables.catalogs.refusals import not_installed, refusals, refused
+from whyscan.tables.catalogs.unity import Unity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyiceberg.catalog import Catalog
-    from pyiceberg.utils.config import Config
 
 
 # whyscan must write nothing: PyIceberg would create or migrate the tables of a SQL catalog's
@@ -33,37 +35,45 @@ _FEW_RETRIES = 3
 _LOGGERS = ("pyiceberg", "thrift", "urllib3", "botocore", "sqlalchemy")
 
 
-def load(name: TableName) -> Catalog:
+def load(name: TableName) -> Catalog | Unity:
     """Load the catalog of a table's name."""
     with refusals(name.catalog), quiet():
-        config = _configuration()
-        properties = config.get_catalog_config(name.catalog)
+        catalogs = _catalogs()
+        properties = catalogs.get(name.catalog.lower())
         if properties is None:
-            raise _unknown(name, config.get_known_catalogs())
-        return _load(name.catalog, dict(properties))
+            raise _unknown(name, sorted(catalogs))
+        return _load(name.catalog, properties)
 
 
 def configured_catalogs() -> list[str]:
     """The names of the catalogs that are configured, in order."""
     with refusals("all catalogs"), quiet():
-        return sorted(_configuration().get_known_catalogs())
+        return sorted(_catalogs())
 
 
 def namespaces(catalog: str) -> list[tuple[str, ...]]:
     """The top namespaces of a configured catalog, as it lists them."""
     with refusals(catalog), quiet():
-        properties = _configuration().get_catalog_config(catalog) or {}
-        return _load(catalog, dict(properties)).list_namespaces()
+        opened = load(TableName(catalog, ()))
+        if isinstance(opened, Unity):
+            return unity.namespaces(opened)
+        return opened.list_namespaces()
 
 
 def listed(catalog: str, namespace: tuple[str, ...]) -> tuple[list[Parts], list[Parts]]:
     """The namespaces below a namespace, and its tables; a catalog itself has no tables."""
-    from pyiceberg.exceptions import NoSuchNamespaceError
-
     opened = load(TableName(catalog, namespace))
     with refusals(catalog), quiet():
+        if isinstance(opened, Unity):
+            if namespace:
+                return [], unity.table_names(opened, ".".join(namespace))
+            return unity.namespaces(opened), []
+        from pyiceberg.exceptions import NoSuchNamespaceError
+
+        from whyscan.tables.catalogs.metastores import table_names
+
         try:
-            tables = opened.list_tables(namespace) if namespace else []
+            tables = table_names(opened, namespace) if namespace else []
             below = [name for name in opened.list_namespaces(namespace) if name != namespace]
         except NoSuchNamespaceError:
             where = ".".join(namespace)
@@ -73,17 +83,40 @@ def listed(catalog: str, namespace: tuple[str, ...]) -> tuple[list[Parts], list[
     return below, tables
 
 
-def _configuration() -> Config:
-    """PyIceberg's configuration as it is now: the environment may have changed since its import."""
+def _catalogs() -> dict[str, dict[str, Any]]:
+    """The properties of all catalogs by name, as the configuration is now.
+
+    Of a catalog in several places, a variable of the environment is stronger than whyscan's file,
+    and that file is stronger than PyIceberg's.
+    """
+    own = {name.lower(): table for name, table in configuration().table("catalogs").items()}
+    if not all(isinstance(table, dict) for table in own.values()):
+        raise UsageError("a catalog in whyscan's file is no table", hint="write [catalogs.NAME]")
     try:
         from pyiceberg.utils.config import Config
     except ImportError:
+        if own:
+            return own
         raise not_installed("PyIceberg") from None
-    return Config()
+    theirs = Config()
+    catalogs = {
+        name: dict(theirs.get_catalog_config(name) or {}) for name in theirs.get_known_catalogs()
+    }
+    environment: dict[str, Any] = Config._from_environment_variables({})  # noqa: SLF001
+    variables = environment.get("catalog", {})
+    for name, properties in own.items():
+        text = {key: str(value) for key, value in properties.items()}
+        catalogs[name] = {**catalogs.get(name, {}), **text, **variables.get(name, {})}
+    return catalogs
 
 
-def _load(catalog: str, properties: dict[str, Any]) -> Catalog:
-    from pyiceberg.catalog import load_catalog
+def _load(catalog: str, properties: dict[str, Any]) -> Catalog | Unity:
+    if str(properties.get("type", "")).lower() == unity.TYPE:
+        return unity.connect(catalog, properties)
+    try:
+        from pyiceberg.catalog import load_catalog
+    except ImportError:
+        raise not_installed("PyIceberg") from None
 
     _require_database(catalog, str(properties.get("uri", "")))
     # PyIceberg's default of ten retries takes a minute; and it does not accept a number as text.
@@ -117,5 +150,5 @@ def _unknown(name: TableName, configured: list[str]) -> TableError:
     elif configured:
         hint = f"the configured catalogs are {', '.join(sorted(configured))}"
     else:
-        hint = "no catalog is configured: .pyiceberg.yaml or PYICEBERG_CATALOG__NAME__URI names one"
+        hint = "no catalog is configured: [catalogs.NAME] in whyscan.toml names one"
     return TableError(f"there is no path {name}, and no catalog {name.catalog!r}", hint=hint)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from whyscan.tables.catalogs.hive_tables import HiveTable
+
     Properties = Mapping[str, Any]
 
 
@@ -17,8 +19,8 @@ class CatalogEntry:
 
     `vended` are the properties for this table only, the narrowest first; `configured` are those
     for all tables of the catalog. `metadata` is the metadata itself if it is in no file. `again`
-    gets a new entry from the catalog. Of a Delta table (`is_delta`), `location` is its folder.
-    Properties may be secrets, and are never shown.
+    gets a new entry from the catalog. `table` describes a table that is no Iceberg table; then
+    `location` is its folder. Properties may be secrets, and are never shown.
     """
 
     location: str | None
@@ -26,7 +28,7 @@ class CatalogEntry:
     vended: tuple[Properties, ...] = field(default=(), repr=False)
     metadata: Properties | None = field(default=None, repr=False)
     again: Callable[[], CatalogEntry] | None = field(default=None, repr=False)
-    is_delta: bool = False
+    table: HiveTable | None = None
 
     @property
     def layers(self) -> tuple[Properties, ...]:

@@ -1,45 +1,64 @@
-"""Delta tables of AWS Glue, which PyIceberg's catalog for Glue does not know.
-
-| Glue says | by whom it was made |
-|---|---|
-| `spark.sql.sources.provider` is `delta` | Spark, on EMR and on Glue |
-| `table_type` is `DELTA` | Athena, crawlers |
-
-Spark keeps the folder of such a table in the parameters of its SerDe, as `path`; the location of
-the table may be a placeholder then.
-"""
+"""Tables of AWS Glue that are no Iceberg tables: PyIceberg does not know them."""
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
+from whyscan.tables.catalogs.hive_tables import FileStorage, HiveTable, PartitionEntry
+
 if TYPE_CHECKING:
-    from pyiceberg.catalog import Catalog
+    from collections.abc import Mapping, Sequence
 
-    from whyscan.tables.catalogs.names import TableName
+    from pyiceberg.catalog.glue import GlueCatalog
 
-_MARKS = ("spark.sql.sources.provider", "table_type")
-_DELTA = "delta"
-_DATABASE_AND_TABLE = 2
+    Document = Mapping[str, Any]
+
+_VIEW = "VIRTUAL_VIEW"
 
 
-def delta_folder(catalog: Catalog, name: TableName) -> str | None:
-    """The folder of a Delta table of Glue; None for another table, or one that is not there."""
-    module = sys.modules.get("pyiceberg.catalog.glue")
-    if module is None or not isinstance(catalog, module.GlueCatalog):
-        return None
-    if len(name.parts) != _DATABASE_AND_TABLE:
-        return None
-    database, table = name.parts
+def table(catalog: GlueCatalog, database: str, name: str) -> HiveTable | None:
+    """The table as Glue describes it; None for a table that does not exist."""
+    client: Any = catalog.glue
     try:
-        entry: dict[str, Any] = catalog.glue.get_table(DatabaseName=database, Name=table)["Table"]
-    except catalog.glue.exceptions.EntityNotFoundException:
+        entry: Document = client.get_table(DatabaseName=database, Name=name)["Table"]
+    except client.exceptions.EntityNotFoundException:
         return None
-    parameters = entry.get("Parameters") or {}
-    if all(str(parameters.get(mark)).lower() != _DELTA for mark in _MARKS):
-        return None
+
+    def partitions() -> Sequence[PartitionEntry]:
+        pages = client.get_paginator("get_partitions").paginate(
+            DatabaseName=database, TableName=name, ExcludeColumnSchema=True
+        )
+        listed = (partition for page in pages for partition in page["Partitions"])
+        return [PartitionEntry(tuple(p["Values"]), _storage_of(p)) for p in listed]
+
     storage = entry.get("StorageDescriptor") or {}
-    path = ((storage.get("SerdeInfo") or {}).get("Parameters") or {}).get("path")
-    folder = path or storage.get("Location")
-    return None if not folder else str(folder).rstrip("/")
+    return HiveTable(
+        kind=entry.get("TableType") or "",
+        columns=_columns(storage.get("Columns")),
+        partition_columns=_columns(entry.get("PartitionKeys")),
+        parameters=entry.get("Parameters") or {},
+        storage=_storage_of(entry),
+        read_partitions=partitions,
+    )
+
+
+def table_names(catalog: GlueCatalog, database: str) -> list[str]:
+    """The tables of a database, without its views."""
+    pages = catalog.glue.get_paginator("get_tables").paginate(DatabaseName=database)
+    tables = (entry for page in pages for entry in page["TableList"])
+    return [entry["Name"] for entry in tables if entry.get("TableType") != _VIEW]
+
+
+def _columns(entries: Sequence[Document] | None) -> list[tuple[str, str]]:
+    return [(entry["Name"], entry.get("Type") or "") for entry in entries or ()]
+
+
+def _storage_of(entry: Document) -> FileStorage:
+    storage = entry.get("StorageDescriptor") or {}
+    serde = storage.get("SerdeInfo") or {}
+    return FileStorage(
+        location=storage.get("Location"),
+        input_format=storage.get("InputFormat") or "",
+        serde=serde.get("SerializationLibrary") or "",
+        serde_parameters=serde.get("Parameters") or {},
+    )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+import sys
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from pyiceberg.exceptions import (
     NoSuchIcebergTableError,
@@ -13,14 +14,19 @@ from pyiceberg.exceptions import (
 )
 from pyiceberg.io import FileIO
 
-from whyscan.tables.catalogs import glue
+from whyscan.tables.catalogs import glue, hive
 from whyscan.tables.catalogs.entry import CatalogEntry
 from whyscan.tables.catalogs.refusals import no_iceberg_table, no_table
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
 
+    from whyscan.tables.catalogs.hive_tables import HiveTable
     from whyscan.tables.catalogs.names import TableName
+
+    Parts = tuple[str, ...]
+
+_DATABASE_AND_TABLE = 2
 
 
 class MetadataLocation(Exception):
@@ -49,15 +55,44 @@ class NoFileIO(FileIO):
 
 def entry(catalog: Catalog, name: TableName) -> CatalogEntry:
     """The entry of the table in the catalog."""
+    properties = dict(catalog.properties)
     try:
-        return CatalogEntry(_location(catalog, name), dict(catalog.properties))
+        return CatalogEntry(_location(catalog, name), properties)
     except (NoSuchIcebergTableError, NoSuchPropertyException):
-        folder = glue.delta_folder(catalog, name)
-        if folder is None:
+        table = _hive_table(catalog, name)
+        if table is None:
             raise no_iceberg_table(name) from None
-        return CatalogEntry(folder, dict(catalog.properties), is_delta=True)
+        return CatalogEntry(table.folder, properties, table=table)
     finally:
         catalog.close()
+
+
+def table_names(catalog: Catalog, namespace: Parts) -> list[Parts]:
+    """The tables of a namespace. PyIceberg lists only the Iceberg tables of Hive and Glue."""
+    reader = _reader(catalog)
+    if reader is None or len(namespace) != 1:
+        return catalog.list_tables(namespace)
+    return [(*namespace, table) for table in reader.table_names(catalog, *namespace)]
+
+
+def _hive_table(catalog: Catalog, name: TableName) -> HiveTable | None:
+    reader = _reader(catalog)
+    if reader is None or len(name.parts) != _DATABASE_AND_TABLE:
+        return None
+    table: HiveTable | None = reader.table(catalog, *name.parts)
+    return table
+
+
+def _reader(catalog: Catalog) -> Any:
+    """The module that reads all tables of a catalog; None for a catalog of Iceberg tables only."""
+    # The modules of the catalogs import much, and are there if a catalog is theirs.
+    glue_module = sys.modules.get("pyiceberg.catalog.glue")
+    if glue_module is not None and isinstance(catalog, glue_module.GlueCatalog):
+        return glue
+    hive_module = sys.modules.get("pyiceberg.catalog.hive")
+    if hive_module is not None and isinstance(catalog, hive_module.HiveCatalog):
+        return hive
+    return None
 
 
 def _location(catalog: Catalog, name: TableName) -> str:

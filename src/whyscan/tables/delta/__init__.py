@@ -1,3 +1,3 @@
 """Delta Lake: a log of actions, replayed to the files that are live at a version."""
 
-__all__ = ["snapshot"]
+__all__ = ["schema", "snapshot"]

@@ -3,6 +3,7 @@
 __all__ = [
     "calendars",
     "data_files",
+    "declared_tables",
     "file_columns",
     "footers",
     "levels_below",
@@ -16,4 +17,5 @@ __all__ = [
     "statistics",
     "thrift",
     "type_names",
+    "values",
 ]

@@ -46,6 +46,7 @@ def constants(store: Store, objects: pa.Table, wanted: Collection[Path]) -> dict
 
 def uri(store: Store, path: str) -> str:
     """The address of a file in Spark's spelling: `file:/folder/a%20b`."""
+    store, path = store.place(path)
     address = (
         f"{store.folder.rstrip('/')}/{path}" if store.folder is not None else store.shown(path)
     )

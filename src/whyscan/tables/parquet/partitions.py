@@ -16,6 +16,7 @@ from whyscan.tables.file_columns import result_type
 from whyscan.tables.parquet import values
 from whyscan.tree import zones
 from whyscan.tree.types import (
+    STRING,
     BinaryType,
     BooleanType,
     DateType,
@@ -23,6 +24,7 @@ from whyscan.tree.types import (
     Field,
     FloatType,
     IntegerType,
+    OtherType,
     StringType,
     TimestampType,
     Type,
@@ -103,8 +105,10 @@ class Partitions(Struct, frozen=True):
         }
 
     def _interval(self, at: int, kind: Type, zone: Zone | None) -> Interval:
-        texts = pa.array(self.keys.texts[at]).take(self.keys.folder)
+        texts = pa.array(self.keys.texts[at], pa.string()).take(self.keys.folder)
         null = simplified(pc.equal(texts, values.NULL_TEXT))
+        if isinstance(kind, OtherType):
+            return Interval(kind, None, None, value=opposite(null), null=null)
         point = self._values(at, zone or _UTC).take(self.keys.folder)
         if pa.types.is_null(point.type):
             return Interval(kind, None, None, value=opposite(null), null=null)
@@ -116,7 +120,7 @@ class Partitions(Struct, frozen=True):
         """The values of one column, one per folder."""
         texts, field = self.keys.texts[at], self.fields[at]
         try:
-            return values.convert(texts, field.type, zone)
+            return values.convert(texts, _converted_type(field.type), zone)
         except values.UnreadableValue as error:
             folder = self.keys.folders[texts.index(error.args[0])]
             raise TableError(
@@ -160,5 +164,11 @@ def _widened(kind: TimestampType, point: pa.Array, null: Mask) -> Interval:
     )
 
 
+def _converted_type(kind: Type) -> Type:
+    """The type that texts are converted to: CHAR is text, which is not ordered by its bytes."""
+    is_char = isinstance(kind, OtherType) and kind.name.startswith("char(")
+    return STRING if is_char else kind
+
+
 def _readable(values: pa.Array, kind: Type) -> pa.Array:
-    return values.cast(pa.string()) if isinstance(kind, StringType) else values
+    return values.cast(pa.string()) if isinstance(_converted_type(kind), StringType) else values

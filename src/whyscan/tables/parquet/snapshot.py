@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -20,7 +22,7 @@ from whyscan.tables.parquet.levels_below import BelowParquetFooters
 from whyscan.tables.parquet.paths import read_keys, visible
 from whyscan.tables.parquet.statistics import read_schemas, read_statistics
 from whyscan.tables.parquet.union import unite, with_partitions
-from whyscan.tables.snapshot import Collected, Files, Recording, RowGroups, Traffic
+from whyscan.tables.snapshot import Collected, Files, Recording, RowGroups, Traffic, Unreached
 from whyscan.tree import zones
 from whyscan.tree.names import folded
 from whyscan.tree.types import OtherType, StructType
@@ -28,6 +30,7 @@ from whyscan.tree.types import OtherType, StructType
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from whyscan.tables.history import Registration
     from whyscan.tables.parquet.footers import Footer
     from whyscan.tables.parquet.partitions import Partitions
     from whyscan.tables.parquet.schemas import FileSchema
@@ -42,10 +45,11 @@ _TRIED_FOR_SCHEMA = 3
 
 
 class ParquetSnapshot(Struct, eq=False):
-    """The listed files below one root folder.
+    """The listed files below one root folder, or those of a table that a catalog declares.
 
     The schema unites those of the first and the last file by path. All footers are read only if a
-    query names a column that both files lack: partition pruning must not open every file.
+    query names a column that both files lack: partition pruning must not open every file. A catalog
+    declares the columns (`declared`), and the format of each file (`formats`, None: all Parquet).
     """
 
     store: Store
@@ -54,6 +58,9 @@ class ParquetSnapshot(Struct, eq=False):
     version: int | None = None
     footers_describe_files: bool = True
     notes: tuple[str, ...] = ()
+    declared: Schema | None = None
+    formats: pa.Array | None = None
+    registration: Registration | None = None
     _schema: Schema | None = None
     _complete: bool = False
 
@@ -68,7 +75,7 @@ class ParquetSnapshot(Struct, eq=False):
 
     @property
     def format(self) -> str:
-        return "hive" if self.partitions.fields else "parquet"
+        return "hive" if self.partitions.fields or self.declared is not None else "parquet"
 
     @property
     def partition_sources(self) -> tuple[Path, ...]:
@@ -85,6 +92,8 @@ class ParquetSnapshot(Struct, eq=False):
 
     def schema(self, named: Sequence[str] = ()) -> Schema:
         """The columns of files and folders. For a name that is missing, all footers are read."""
+        if self.declared is not None:
+            return with_partitions(self.declared, self.partitions.fields)
         if self._schema is None:
             self._schema = self._sampled()
         if not self._complete and not self._schema.has_all(named):
@@ -130,6 +139,7 @@ class ParquetSnapshot(Struct, eq=False):
             bytes=self.objects["size"].combine_chunks(),
             rows=pa.nulls(self.objects.num_rows, pa.int64()),
             partition=self.partitions.table(zone or _UTC),
+            formats=self.formats,
             containers=Containers(self.objects.num_rows, partition={**partition, **constant}),
         )
 
@@ -145,23 +155,37 @@ class ParquetSnapshot(Struct, eq=False):
         """The row groups of the files at `opened`; `projection` None means every column."""
         elsewhere = {*folded(f.name for f in self.partitions.fields), metadata_columns.FILE_PATH[0]}
         in_files = [c for c in columns if c.path[0].lower() not in elsewhere]
-        footers = self._footers(opened.to_pylist())
+        readable, unchecked = self._parquet_files(opened)
+        footers = self._footers(readable.to_pylist())
         measured = read_statistics(footers, in_files, projection, keep_footers=keep_footers)
-        return measured.row_groups(opened, files.containers)
+        return measured.row_groups(readable, files.containers, unchecked)
+
+    def _parquet_files(self, at: pa.Array) -> tuple[pa.Array, tuple[Unreached, ...]]:
+        """The Parquet files among those at these positions, and how many others there are."""
+        if self.formats is None:
+            return at, ()
+        formats = self.formats.take(at)
+        others = Counter(name for name in formats.to_pylist() if name != "parquet")
+        unchecked = (
+            Unreached(f"of the format {name}", count, len(at)) for name, count in others.items()
+        )
+        return at.filter(pc.equal(formats, "parquet")), tuple(unchecked)
 
     def reading(self, files: Files, at: pa.Array, zone: Zone) -> FileReading:
         """How to read the rows of the files at `at`, with the columns of all these files."""
         from whyscan.tables.parquet.file_columns import FooterSchemas, columns
 
-        footers = FooterSchemas(self._schema or self._sampled())
-        last = self.objects.num_rows - 1
-        footers.add(self._footers(at.to_pylist() or [last]))
+        footers = FooterSchemas(self.declared or self._schema or self._sampled())
+        at_least = [] if self.declared is not None else [self.objects.num_rows - 1]
+        footers.add(self._footers(self._parquet_files(at)[0].to_pylist() or at_least))
         united, types = footers.columns()
+        united = self.declared or united
         constants = self.partitions.constants(zone)
         paths = files.paths.take(at).to_pylist()
+        formats = repeat("parquet") if self.formats is None else self.formats.take(at).to_pylist()
         data_files = (
-            DataFile(self.store, path, constants={p: v[i] for p, v in constants.items()})
-            for i, path in zip(at.to_pylist(), paths, strict=True)
+            DataFile(*self.store.place(path), kind, {p: v[i] for p, v in constants.items()})
+            for i, path, kind in zip(at.to_pylist(), paths, formats, strict=False)
         )
         schema = with_partitions(united, self.partitions.fields)
         return FileReading(columns(schema, types), tuple(data_files), Naming())
@@ -184,11 +208,16 @@ class ParquetSnapshot(Struct, eq=False):
     def _part(self, first: int, count: int) -> ParquetSnapshot:
         # A slice would be pickled with the buffers of all files.
         at = pa.array(range(first, min(first + count, self.objects.num_rows)), pa.int64())
+        part = self.at(at)
+        return replace(part, store=self.store.unread_copy(), partitions=part.partitions.compact())
+
+    def at(self, files: pa.Array) -> ParquetSnapshot:
+        """The snapshot with the files at these positions alone."""
         return replace(
             self,
-            store=self.store.unread_copy(),
-            objects=self.objects.take(at).combine_chunks(),
-            partitions=self.partitions.at(at).compact(),
+            objects=self.objects.take(files).combine_chunks(),
+            partitions=self.partitions.at(files),
+            formats=None if self.formats is None else self.formats.take(files),
         )
 
 

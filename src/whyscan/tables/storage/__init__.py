@@ -6,6 +6,7 @@ __all__ = [
     "disk_cache",
     "enclosing_tables",
     "environment",
+    "joined_store",
     "locations",
     "object_versions",
     "refusals",

@@ -147,10 +147,16 @@ def split_metadata_path(metadata: str) -> MetadataFile:
 
 def recorded_folder(location: str, options: Mapping[str, Any]) -> Store:
     """The store of a folder from a recorded address, in which nothing is a wildcard."""
+    recorded = recorded_location(location)
+    return _open(recorded.store, recorded.path, options)
+
+
+def recorded_location(location: str) -> Location:
+    """Parse a recorded address, in which nothing is a wildcard or a percent code."""
     local = _FILE.sub("/", location)
     parsed = Location("", local) if local.startswith("/") else parse(location)
     path = parsed.path if parsed.pattern is None else f"{parsed.path}/{parsed.pattern}".lstrip("/")
-    return _open(parsed.store, path, options)
+    return Location(parsed.store, path)
 
 
 def parse(text: str) -> Location:

@@ -362,6 +362,10 @@ class Store(Struct, frozen=True, eq=False):
         """The full address of an object, for people."""
         return f"{self.uri}/{path}" if path else self.uri
 
+    def place(self, path: str) -> tuple[Store, str]:
+        """The store that has an object, and the object's path in that store."""
+        return self, path
+
     def _key(self, path: str) -> str:
         return "/".join(part for part in (self.prefix, path) if part)
 

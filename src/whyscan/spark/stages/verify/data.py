@@ -183,8 +183,7 @@ def without(snapshot: Snapshot, gone: Mapping[int, str]) -> Snapshot:
     if isinstance(snapshot, ParquetSnapshot):
         count = snapshot.objects.num_rows
         left = pa.array([at for at in range(count) if at not in gone], pa.int64())
-        objects = snapshot.objects.take(left).combine_chunks()
-        return ParquetSnapshot(snapshot.store, objects, snapshot.partitions.at(left))
+        return snapshot.at(left)
     return cast("Snapshot", _Sparing(snapshot, gone))
 
 
