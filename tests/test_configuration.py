@@ -71,3 +71,26 @@ def test_a_wrong_file_is_named(tmp_path, text, message):
         configuration(folder).words("engine")
 
     assert "whyscan.toml" in error.value.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[tool.whyscan]\nengine = "duckdb"',
+        '[ tool . "whyscan" ] # ours\nengine = "duckdb"',
+        '[tool]\nwhyscan.engine = "duckdb"',
+        ' ["tool"]\nwhyscan = { engine = "duckdb" }',
+        'tool.whyscan.engine = "duckdb"',
+        'tool = { whyscan = { engine = "duckdb" } }',
+    ],
+)
+def test_every_spelling_of_the_table_is_found(tmp_path, text):
+    assert configuration(project(tmp_path, pyproject=text)).words("engine") == ("duckdb",)
+
+
+def test_a_project_without_the_table_is_not_parsed(tmp_path):
+    folder = project(
+        tmp_path, pyproject='[project]\nname = "whyscan"\n[tool.ruff]\nno TOML = at all'
+    )
+
+    assert configuration(folder).words("engine") == ()

@@ -74,10 +74,13 @@ def _settings(path: Path) -> Mapping[str, Any] | None:
     """The settings of a file; None if it is not there, or has none."""
     if not path.is_file():
         return None
-    import tomllib
-
     try:
-        document = tomllib.loads(path.read_text("utf-8"))
+        text = path.read_text("utf-8")
+        if path.name == _PROJECT_FILE and not _may_have_settings(text):
+            return None
+        import tomllib
+
+        document = tomllib.loads(text)
     except (OSError, ValueError) as error:
         raise UsageError(f"cannot read {path}: {error}", hint="it is no valid TOML") from error
     if path.name == _PROJECT_FILE:
@@ -89,3 +92,12 @@ def _settings(path: Path) -> Mapping[str, Any] | None:
             f"unknown setting {name!r} in {path}", hint=f"one of {', '.join(sorted(SETTINGS))}"
         )
     return document
+
+
+def _may_have_settings(text: str) -> bool:
+    """Whether a `pyproject.toml` may have our table: to parse one takes longer than many imports.
+
+    The name of the table is in one line with `tool`, or below a line `[tool]`.
+    """
+    lines = [line.partition("#")[0] for line in text.splitlines() if "tool" in line]
+    return any("whyscan" in line or line.strip(" \t[]'\"") == "tool" for line in lines)

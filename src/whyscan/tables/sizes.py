@@ -6,14 +6,15 @@ import re
 
 from whyscan.errors import UsageError
 
-_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(?:([kmgtp]?)(i?)b?)\s*", re.IGNORECASE)
+# Compiled when it is first used: each command imports this module, and few have a size.
+_SIZE = r"\s*(\d+(?:\.\d+)?)\s*(?:([kmgtp]?)(i?)b?)\s*"
 _POWERS = " kmgtp"
 _WHOLE = 100
 
 
 def parse_size(text: str) -> int:
     """`10GB`, `500MiB`, `1.5 TB` or a plain number, in bytes."""
-    match = _SIZE.fullmatch(text)
+    match = re.fullmatch(_SIZE, text, re.IGNORECASE)
     if match is None or (match[3] and not match[2]):
         raise UsageError(f"not a size: {text!r}", hint="a number and a unit: 10GB, 500MiB, 4096")
     base = 1024 if match[3] else 1000

@@ -56,9 +56,9 @@ Snowflake reads '2024' as seconds."""
 _DATE = r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
 _CLOCK = r"[ T][0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?"
 _ZONE = r" ?(?:Z|UTC|[+-][0-9]{2}(?::?[0-9]{2})?|[A-Za-z]+/[A-Za-z_/]+)"
-_DATE_TEXT = re.compile(_DATE)
-_WALL_TEXT = re.compile(rf"{_DATE}(?:{_CLOCK})?")
-_INSTANT_TEXT = re.compile(rf"{_DATE}(?:{_CLOCK}(?:{_ZONE})?)?")
+# Compiled when they are first used: Spark's dialect does not need them.
+_WALL = rf"{_DATE}(?:{_CLOCK})?"
+_INSTANT = rf"{_DATE}(?:{_CLOCK}(?:{_ZONE})?)?"
 
 
 def require_shared(
@@ -125,9 +125,9 @@ def is_plain_time(text: str, target: Type) -> bool:
     """Whether all dialects that can read the text read the same date or timestamp."""
     match target:
         case DateType():
-            pattern = _DATE_TEXT
+            pattern = _DATE
         case TimestampType(instant=True):
-            pattern = _INSTANT_TEXT
+            pattern = _INSTANT
         case _:
-            pattern = _WALL_TEXT
-    return pattern.fullmatch(text) is not None
+            pattern = _WALL
+    return re.fullmatch(pattern, text) is not None
