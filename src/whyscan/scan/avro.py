@@ -94,6 +94,11 @@ class AvroSource:
         del ordinals
         yield ReadUnit(0, 0)
 
+    def unit_bytes(self, unit: ReadUnit, leaves: Collection[int]) -> int:
+        """None: the bytes are read when they are decoded."""
+        del unit, leaves
+        return 0
+
     def fetch(self, unit: ReadUnit, leaves: Collection[int]) -> None:
         """Nothing to do: blocks are read when they are decoded."""
 

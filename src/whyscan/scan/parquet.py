@@ -13,7 +13,7 @@ from whyscan.scan.columns_of_file import file_columns
 from whyscan.scan.ranges import RangeFile
 from whyscan.scan.sources import Piece, ReadUnit, errors_of_file, open_bytes, rows_a_batch
 from whyscan.tables import budget
-from whyscan.tables.parquet.footers import ENDING
+from whyscan.tables.parquet.footers import ENDING, metadata_of
 from whyscan.tables.parquet.paged_files import PARQUET_OPTIONS, PagedFile, PagedRowGroup
 from whyscan.tables.parquet.thrift import ThriftReader
 
@@ -38,7 +38,9 @@ class ParquetSource:
         self._data = file
         with errors_of_file(file):
             self._bytes = open_bytes(file)
-            self._file = pq.ParquetFile(self._bytes, **PARQUET_OPTIONS)
+            footer = file.store.footers.find(file.path)
+            metadata = None if footer is None else metadata_of(footer)
+            self._file = pq.ParquetFile(self._bytes, metadata=metadata, **PARQUET_OPTIONS)
             self._footer = self._file.metadata
             self.columns = file_columns(self._file.schema_arrow)
         counted = [self._footer.row_group(i).num_rows for i in range(self._footer.num_row_groups)]
@@ -54,6 +56,10 @@ class ParquetSource:
             if not 0 <= ordinal < count:
                 raise CorruptFile(self._data.shown, f"it has no row group {ordinal}: was replaced?")
             yield ReadUnit(ordinal, self._starts[ordinal])
+
+    def unit_bytes(self, unit: ReadUnit, leaves: Collection[int]) -> int:
+        """The bytes of the column chunks."""
+        return sum(end - start for start, end in self._chunks(unit, leaves))
 
     def fetch(self, unit: ReadUnit, leaves: Collection[int]) -> None:
         """Read the column chunks or pages from the store, all at once."""
@@ -94,6 +100,9 @@ class ParquetSource:
         return paged
 
     def _footer_bytes(self) -> bytes:
+        footer = self._data.store.footers.find(self._data.path)
+        if footer is not None:
+            return footer
         size = self._bytes.size()
         length = int.from_bytes(self._read(size - ENDING, size)[:4], "little")
         return self._read(size - ENDING - length, size - ENDING)

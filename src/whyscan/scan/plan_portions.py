@@ -24,8 +24,6 @@ from whyscan.tables.file_columns import (
     VectorInFile,
 )
 from whyscan.tables.parquet.metadata_columns import FILE_PATH
-from whyscan.tables.storage.object_versions import ObjectVersions
-from whyscan.tables.storage.store import Meter
 from whyscan.tree.nodes import columns_of
 
 if TYPE_CHECKING:
@@ -35,7 +33,7 @@ if TYPE_CHECKING:
     from whyscan.planning.plan.scan_plan import ScanPlan
     from whyscan.pruning.interval import Interval
     from whyscan.tables.file_columns import DataFile, Deletes, FileReading
-    from whyscan.tables.storage.store import Store
+    from whyscan.tables.storage.store import Meter, Store
     from whyscan.tree.nodes import Column, Expression, Path
     from whyscan.tree.zones import Zone
 
@@ -120,7 +118,7 @@ def _sent_delete(delete: Deletes, stores: dict[int, Store]) -> Deletes:
 
 def _fresh(store: Store, stores: dict[int, Store]) -> Store:
     if id(store) not in stores:
-        stores[id(store)] = replace(store, meter=Meter(), versions=ObjectVersions())
+        stores[id(store)] = store.unread_copy()
     return stores[id(store)]
 
 

@@ -21,15 +21,20 @@ _TAIL = 1 << 16
 class RangeFile(io.RawIOBase):
     """Random access to a file of a store by byte ranges.
 
-    `size` None means that the store is asked for it, which takes a request.
+    `size` None means that the store is asked for it, which takes a request. The end of the file is
+    read at once, unless `with_end` says that it is not needed.
     """
 
-    def __init__(self, store: Store, path: str, size: int | None = None) -> None:
+    def __init__(
+        self, store: Store, path: str, size: int | None = None, *, with_end: bool = True
+    ) -> None:
         super().__init__()
         self._store, self._path = store, path
         self._size = self._size_in_store() if size is None else size
         self._at = 0
         self._cache: dict[tuple[int, int], pa.Buffer] = {}
+        if not with_end:
+            return
         tail = min(self._size, _TAIL)
         try:
             self.fetch([(self._size - tail, self._size)])

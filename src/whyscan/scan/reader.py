@@ -36,9 +36,11 @@ if TYPE_CHECKING:
     T = TypeVar("T")
     R = TypeVar("R")
 
-_FILES_AHEAD = 8
-_UNITS_AHEAD = 4
-"""In a remote store, this many files are opened and this many row groups fetched in advance."""
+_AHEAD_AT_FIRST, _AHEAD_AT_MOST = 8, 32
+"""In a remote store this many files are opened and row groups fetched in advance: few at first, as
+a reader may need only some rows."""
+_BYTES_AHEAD = 1 << 25
+"""The row groups that are fetched in advance have about this many bytes at most."""
 
 
 def read(
@@ -113,13 +115,14 @@ class _Scan(Struct, frozen=True):
         def open_numbered(pair: tuple[int, DataFile]) -> _Opened:
             return self._opened(*pair, deletes)
 
-        opened_files = _ahead(files, open_numbered, _FILES_AHEAD if far else 0)
+        opened_files = _ahead(files, open_numbered) if far else map(open_numbered, files)
         units = (
             (opened, replace(unit, rows=opened.task.rows_in(unit.ordinal)))
             for opened in opened_files
             for unit in opened.file.source.units(opened.task.ordinals)
         )
-        for opened, unit in _ahead(units, _fetched, _UNITS_AHEAD if far else 0):
+        fetched = _ahead(units, _fetched, _unit_bytes) if far else map(_fetched, units)
+        for opened, unit in fetched:
             yield from self._unit(opened, unit)
 
     def _opened(self, place: int, file: DataFile, deletes: DeleteReader) -> _Opened:
@@ -186,19 +189,29 @@ def _without_deleted(opened: _Opened, piece: Piece) -> Piece:
     return replace(piece, count=int((~gone).sum()), arrays=arrays)
 
 
-def _ahead(items: Iterable[T], work: Callable[[T], R], width: int) -> Iterator[R]:
-    """The results of `work` in the order of the items; up to `width` items are worked on ahead."""
-    if not width:
-        yield from map(work, items)
-        return
-    pool = ThreadPoolExecutor(width)
+def _unit_bytes(pair: tuple[_Opened, ReadUnit]) -> int:
+    opened, unit = pair
+    return opened.file.source.unit_bytes(unit, opened.leaves)
+
+
+def _ahead(
+    items: Iterable[T], work: Callable[[T], R], weigh: Callable[[T], int] = lambda _: 0
+) -> Iterator[R]:
+    """The results of `work` in the order of the items, of which some are worked on ahead."""
+    pool = ThreadPoolExecutor(_AHEAD_AT_MOST)
     try:
-        pending: deque[Future[R]] = deque()
+        pending: deque[tuple[Future[R], int]] = deque()
+        ahead, most = 0, _AHEAD_AT_FIRST
         for item in items:
-            pending.append(pool.submit(work, item))
-            if len(pending) > width:
-                yield pending.popleft().result()
+            weight = weigh(item)
+            while pending and (len(pending) >= most or ahead + weight > _BYTES_AHEAD):
+                future, done = pending.popleft()
+                ahead -= done
+                most = min(most + 1, _AHEAD_AT_MOST)
+                yield future.result()
+            pending.append((pool.submit(work, item), weight))
+            ahead += weight
         while pending:
-            yield pending.popleft().result()
+            yield pending.popleft()[0].result()
     finally:
         pool.shutdown(cancel_futures=True)

@@ -53,6 +53,10 @@ class OpenedFile(Protocol):
         """The units with these ordinals; None means all."""
         ...
 
+    def unit_bytes(self, unit: ReadUnit, leaves: Collection[int]) -> int:
+        """About how many bytes `fetch` loads."""
+        ...
+
     def fetch(self, unit: ReadUnit, leaves: Collection[int]) -> None:
         """Load the bytes of these leaves, if the file is in a remote store."""
         ...
@@ -71,7 +75,8 @@ class OpenedFile(Protocol):
 def open_bytes(file: DataFile) -> Any:
     """The bytes of a file: a memory map of a local file, or ranges of a remote one."""
     if file.store.folder is None:
-        return RangeFile(file.store, file.path, file.size)
+        with_end = file.store.footers.find(file.path) is None
+        return RangeFile(file.store, file.path, file.size, with_end=with_end)
     place = Path(file.store.folder, file.path)
     if not place.is_file():
         raise missing(file.store, file.path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 from msgspec import Struct
 
 from whyscan.errors import CorruptFile
@@ -12,6 +13,8 @@ from whyscan.tables.storage.store import ByteRange
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    import pyarrow.parquet as pq
 
     from whyscan.tables.storage.store import Store
 
@@ -51,6 +54,8 @@ def read_footers(store: Store, paths: Sequence[str], sizes: Sequence[int]) -> It
     for piece, end in zip(ranges, store.read_many(ranges, _without_data), strict=True):
         size = piece.start + piece.length
         footer = _footer(store, piece, memoryview(end))
+        if store.folder is None:
+            store.keep_footer(piece.path, footer)
         yield Footer(store.shown(piece.path), footer, piece.path, size)
 
 
@@ -85,6 +90,13 @@ def _footer(store: Store, piece: ByteRange, end: memoryview) -> bytes:
 def file_of_footer(footer: bytes) -> bytes:
     """A Parquet file without data that has this footer."""
     return b"".join((MAGIC, footer, len(footer).to_bytes(4, "little"), MAGIC))
+
+
+def metadata_of(footer: bytes) -> pq.FileMetaData:
+    """The footer as PyArrow has it."""
+    import pyarrow.parquet as pq
+
+    return pq.read_metadata(pa.BufferReader(file_of_footer(footer)))
 
 
 def all_bytes(metadata: memoryview) -> memoryview:

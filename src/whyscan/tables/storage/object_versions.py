@@ -58,8 +58,13 @@ class ObjectVersions(Struct):
     read: dict[str, str] = field(default_factory=dict)
 
     def has_changed(self, path: str, tag: str) -> bool:
-        """Whether metadata was read before with another tag: its pieces do not fit together."""
-        return is_metadata(path) and self.read.setdefault(path, tag) != tag
+        """Whether an object was read before with another tag: its pieces do not fit together.
+
+        Of data files only those count of which the footer was read.
+        """
+        if is_metadata(path):
+            return self.read.setdefault(path, tag) != tag
+        return self.read.get(path, tag) != tag
 
     def note(self, path: str, tag: str) -> None:
         self.tags[path] = tag

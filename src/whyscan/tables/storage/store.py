@@ -40,6 +40,7 @@ REMOTE_AT_ONCE = 64
 # lock, so more threads only wait for each other.
 LOCAL_AT_ONCE = 2
 LOCAL_BATCH = 32
+_FOOTER_BYTES = 1 << 25
 _LISTED_AT_ONCE = 10_000
 _PAGE = 1_000
 _ATTEMPTS = 2
@@ -112,6 +113,28 @@ class Meter(Struct):
         )
 
 
+class ReadFooters(Struct):
+    """Footers of data files that a plan has read, by path: a reader needs no request for them.
+
+    They take at most `_FOOTER_BYTES`; those that were read first go first.
+    """
+
+    by_path: dict[str, bytes] = field(default_factory=dict)
+    size: int = 0
+
+    def find(self, path: str) -> bytes | None:
+        return self.by_path.get(path)
+
+    def put(self, path: str, footer: bytes) -> Iterator[str]:
+        """Keep a footer. Yield the paths whose footers are dropped for it."""
+        self.size += len(footer) - len(self.by_path.pop(path, b""))
+        self.by_path[path] = footer
+        while self.size > _FOOTER_BYTES:
+            first = next(iter(self.by_path))
+            self.size -= len(self.by_path.pop(first))
+            yield first
+
+
 class Store(Struct, frozen=True, eq=False):
     """One folder of a store. Paths are relative to it, and `uri` is its address without secrets.
 
@@ -129,6 +152,7 @@ class Store(Struct, frozen=True, eq=False):
     cache: Cache | None = None
     meter: Meter = field(default_factory=Meter)
     versions: ObjectVersions = field(default_factory=ObjectVersions)
+    footers: ReadFooters = field(default_factory=ReadFooters)
 
     def list(self, under: str = "", enter: Callable[[str], bool] = lambda _: True) -> pa.Table:
         """List all objects below `under` at any depth, without folders whose name `enter` refuses.
@@ -282,12 +306,12 @@ class Store(Struct, frozen=True, eq=False):
         tag = self.versions.tag(byte_range.path)
         key = self._cache_key(byte_range, tag, keep)
         if self.cache is None or key is None:
-            return _Piece(self._fetch(byte_range)[0])
+            return _Piece(self._fetch(byte_range, keep)[0])
         if (cached := self.cache.get(key)) is not None:
             if tag is not None:
-                self._refuse_changed(byte_range.path, tag)
+                self._refuse_changed(byte_range.path, tag, keep)
             return _Piece(cached, from_cache=True)
-        content, fetched_tag = self._fetch(byte_range)
+        content, fetched_tag = self._fetch(byte_range, keep)
         # Another tag: the object was written again after it was listed.
         if tag in {None, fetched_tag} and len(content) == byte_range.length:
             view = memoryview(content)
@@ -316,13 +340,16 @@ class Store(Struct, frozen=True, eq=False):
                 )
             )
 
-    def _fetch(self, byte_range: ByteRange) -> tuple[pa.Buffer, str]:
+    def _fetch(self, byte_range: ByteRange, keep: Keep | None) -> tuple[pa.Buffer, str]:
         with refusals(self.shown(byte_range.path)):
             content, tag = self._request(byte_range)
-        self._refuse_changed(byte_range.path, tag)
+        self._refuse_changed(byte_range.path, tag, keep)
         return content, tag
 
-    def _refuse_changed(self, path: str, tag: str) -> None:
+    def _refuse_changed(self, path: str, tag: str, keep: Keep | None) -> None:
+        if keep is not None and not is_metadata(path):
+            # A footer that is read again counts: what follows must fit to it.
+            self.versions.read[path] = tag
         if self.versions.has_changed(path, tag):
             raise StorageError(
                 f"{self.shown(path)} was written again while it was read",
@@ -350,13 +377,20 @@ class Store(Struct, frozen=True, eq=False):
             f"cannot read {self.shown(byte_range.path)}: the answer was cut off, {_ATTEMPTS} times"
         )
 
+    def keep_footer(self, path: str, footer: bytes) -> None:
+        """Keep a footer for the reader of the file, which must not have changed until then."""
+        for dropped in self.footers.put(path, footer):
+            self.versions.read.pop(dropped, None)
+
     def unread_copy(self, unchanged: Sequence[str] = ()) -> Store:
         """A copy of this store without what was read so far: it is small to pickle.
 
         For the paths in `unchanged` it keeps the tags: a read fails if such an object has changed.
         """
         read = {path: tag for path, tag in self.versions.read.items() if path in unchanged}
-        return replace(self, meter=Meter(), versions=ObjectVersions(read=read))
+        return replace(
+            self, meter=Meter(), versions=ObjectVersions(read=read), footers=ReadFooters()
+        )
 
     def shown(self, path: str) -> str:
         """The full address of an object, for people."""
