@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from deltalake import ColumnProperties, WriterProperties, write_deltalake
 
 import whyscan
 from scan.same_rows import difference
@@ -67,6 +68,64 @@ def test_only_the_chunks_of_the_columns_and_row_groups_that_are_needed_are_asked
         assert inside, (first, last, chunks)
     needed = sum(end - start for start, end in chunks)
     assert sum(last - first for first, last in ranges) <= needed + TAIL < size / 3
+
+
+def uploaded(server, folder, rows, name):
+    """A Delta table of three files with page indexes, in the bucket."""
+    for file in range(3):
+        some = rows.slice(file * FILE_ROWS, FILE_ROWS)
+        options = WriterProperties(
+            data_page_row_count_limit=2_000,
+            write_batch_size=1_000,
+            default_column_properties=ColumnProperties(dictionary_enabled=False),
+        )
+        write_deltalake(str(folder / "t"), some, mode="append", writer_properties=options)
+    server.upload(folder / "t", name)
+    return f"s3://{BUCKET}/{name}"
+
+
+FILE_ROWS = 40_000
+
+
+@pytest.fixture
+def numbers():
+    noise = np.random.default_rng(2).integers(0, 1 << 60, 3 * FILE_ROWS)
+    return pa.table({"id": np.arange(3 * FILE_ROWS), "noise": noise})
+
+
+def test_the_footers_of_the_plan_are_not_requested_again(s3, server, tmp_path, numbers):
+    place = uploaded(server, tmp_path, numbers, "footers")
+    plan = whyscan.open(place).plan(f"id >= {FILE_ROWS - 10}")
+    s3.reset()
+
+    assert plan.to_arrow().num_rows == 2 * FILE_ROWS + 10
+    assert len([path for path, _ in s3.ranges if path.endswith(".parquet")]) == 3
+
+
+def test_pages_that_stay_take_one_request_for_their_index_and_a_few_for_their_bytes(
+    s3, server, tmp_path, numbers
+):
+    place = uploaded(server, tmp_path, numbers, "pages")
+    plan = whyscan.open(place).plan("id BETWEEN 50000 AND 50100", depth="pages")
+    s3.reset()
+
+    rows = plan.to_arrow().sort_by("id")
+
+    assert rows.equals(numbers.slice(50_000, 101))
+    spans = [span(header) for path, header in s3.ranges if path.endswith(".parquet")]
+    assert len(spans) <= 3
+    assert sum(last - first for first, last in spans) < 3 * 16_000
+
+
+def test_a_file_that_was_written_again_after_the_plan_is_an_error(s3, server, tmp_path, numbers):
+    place = uploaded(server, tmp_path, numbers, "again")
+    plan = whyscan.open(place).plan("id >= 0")
+    for file in (tmp_path / "t").glob("*.parquet"):
+        pq.write_table(numbers.slice(0, 7), file)
+    server.upload(tmp_path / "t", "again")
+
+    with pytest.raises(StorageError, match="was written again while it was read"):
+        plan.to_arrow()
 
 
 def chunk(column):
