@@ -77,6 +77,9 @@ class Deleted(Struct, frozen=True):
         return np.logical_or.reduce(deleted) if deleted else None
 
 
+NOTHING_DELETED = Deleted(np.empty(0, np.int64), (), ())
+
+
 class DeleteReader:
     """Reads the delete files of data files. A delete file of several data files is read once."""
 

@@ -22,12 +22,11 @@ if TYPE_CHECKING:
     from whyscan.tables.file_columns import DataFile, ReadColumn
 
 
-class FileReader(Struct, frozen=True):
-    """An open file with the finder of its columns."""
+class FileColumns(Struct, frozen=True):
+    """The columns of a file, which are shaped into those of the table."""
 
     file: DataFile
     naming: Naming
-    source: OpenedFile
     finder: Finder[FileColumn]
 
     def leaves(self, columns: Iterable[ReadColumn]) -> frozenset[int]:
@@ -68,6 +67,12 @@ class FileReader(Struct, frozen=True):
             return None
         return self.finder.find([column.key])
 
+
+class FileReader(FileColumns, frozen=True):
+    """An open file with the finder of its columns."""
+
+    source: OpenedFile
+
     def everything(self, columns: Sequence[ReadColumn]) -> Iterator[list[pa.Array]]:
         """The columns of all rows of the file, whose parts must fit into the memory limit."""
         leaves = self.leaves(columns)
@@ -82,7 +87,7 @@ class FileReader(Struct, frozen=True):
 def open_file(file: DataFile, naming: Naming) -> FileReader:
     """Open a data file or a delete file."""
     source = open_source(file)
-    return FileReader(file, naming, source, finder(source.columns, naming))
+    return FileReader(file, naming, finder(source.columns, naming), source)
 
 
 def open_source(file: DataFile) -> OpenedFile:

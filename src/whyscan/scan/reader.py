@@ -8,18 +8,23 @@ from __future__ import annotations
 
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
 from msgspec import Struct
 from msgspec.structs import replace
 
-from whyscan.errors import EvaluationProblem
-from whyscan.scan.deletes import Deleted, DeleteReader
-from whyscan.scan.file_reader import FileReader, open_file
+from whyscan.errors import CorruptFile, EvaluationProblem
+from whyscan.scan.deletes import NOTHING_DELETED, Deleted, DeleteReader
+from whyscan.scan.file_reader import FileColumns, open_file
 from whyscan.scan.plan_portions import PSEUDO, Portion, whole_plan
 from whyscan.scan.projection import pruned, value_at
 from whyscan.scan.rows import FileRows, matching
+from whyscan.scan.small_files import SmallFile, batches, is_small
+from whyscan.scan.sources import Piece
+from whyscan.tables.column_finder import finder
 from whyscan.tree.nodes import columns_of
 
 if TYPE_CHECKING:
@@ -28,9 +33,9 @@ if TYPE_CHECKING:
 
     from whyscan.planning.plan.scan_plan import ScanPlan
     from whyscan.pruning.interval import Interval
-    from whyscan.scan.sources import Piece, ReadUnit
+    from whyscan.scan.sources import OpenedFile, ReadUnit
     from whyscan.scan.tasks import Task
-    from whyscan.tables.file_columns import DataFile, ReadColumn
+    from whyscan.tables.file_columns import ReadColumn
     from whyscan.tree.nodes import Column, Expression, Path
 
     T = TypeVar("T")
@@ -39,6 +44,8 @@ if TYPE_CHECKING:
 _AHEAD_AT_FIRST, _AHEAD_AT_MOST = 8, 32
 """In a remote store this many files are opened and row groups fetched in advance: few at first, as
 a reader may need only some rows."""
+_RUN_AT_FIRST, _RUN_AT_MOST = 8, 256
+"""This many small files are opened before their first row is read, for the same reason."""
 _BYTES_AHEAD = 1 << 25
 """The row groups that are fetched in advance have about this many bytes at most."""
 
@@ -85,18 +92,21 @@ def to_reader(plan: ScanPlan) -> pa.RecordBatchReader:
     return pa.RecordBatchReader.from_batches(portion.result_columns.schema, read_portion(portion))
 
 
-class _Opened(Struct, frozen=True):
-    """An open file with its task, its deleted rows, and what is read of it.
+class _ReadFile(Struct, frozen=True):
+    """A file with its deleted rows, and what is read of it: `columns` of the table."""
 
-    That are `columns` of the table, in `leaves` of the file, and its pseudo-columns.
-    """
-
-    task: Task
-    file: FileReader
+    file: FileColumns
     deleted: Deleted
     columns: tuple[ReadColumn, ...]
-    leaves: frozenset[int]
     pseudo_columns: Mapping[Path, Interval]
+
+
+class _Opened(_ReadFile, frozen=True):
+    """An open file with its task. The columns are in `leaves` of the file."""
+
+    task: Task
+    source: OpenedFile
+    leaves: frozenset[int]
 
 
 class _Scan(Struct, frozen=True):
@@ -107,44 +117,109 @@ class _Scan(Struct, frozen=True):
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The batches of the portion. No batch is empty."""
+        for are_small, places in groupby(range(len(self.portion.tasks)), self._is_small):
+            read_files = self._small_files if are_small else self._file_by_file
+            yield from read_files(places)
+
+    def _is_small(self, place: int) -> bool:
+        return is_small(self.portion.reading.files[place], self.portion.tasks[place])
+
+    def _small_files(self, places: Iterable[int]) -> Iterator[pa.RecordBatch]:
+        """The batches of small files. What Arrow cannot open is read by itself, for its error."""
+        run: list[SmallFile] = []
+        most = _RUN_AT_FIRST
+        for place in places:
+            opened = SmallFile.open(
+                place, self.portion.reading.files[place], self.portion.tasks[place]
+            )
+            if run and (opened is None or len(run) == most or not opened.is_like(run[0])):
+                yield from self._run(run)
+                run, most = [], min(2 * most, _RUN_AT_MOST)
+            if opened is None:
+                yield from self._file_by_file([place])
+            else:
+                run.append(opened)
+        if run:
+            yield from self._run(run)
+
+    def _run(self, run: Sequence[SmallFile]) -> Iterator[pa.RecordBatch]:
+        """The batches of small files with the same columns and conditions."""
+        first, naming = run[0], self.portion.reading.naming
+        columns, found = self._columns(first.task), finder(first.columns, naming)
+        leaves = FileColumns(first.file, naming, found).leaves(columns)
+        keys = {c.name: c.leaves[0] for c in first.columns if any(map(c.has, leaves))}
+        if not keys:
+            yield from self._file_by_file([small.place for small in run])
+            return
+        left = self.portion.open_conditions(first.task.open_anywhere())
+        for small, pairs in groupby(self._scanned(run, list(keys)), itemgetter(0)):
+            small.count_bytes(leaves)
+            file = FileColumns(small.file, naming, found)
+            pseudo_columns = self._pseudo_columns(small.place)
+            read_file = _ReadFile(file, NOTHING_DELETED, columns, pseudo_columns)
+            for _, rows in pairs:
+                arrays = dict(zip(keys.values(), rows.columns, strict=True))
+                batch = self._batch(read_file, Piece(0, rows.num_rows, arrays), left)
+                if batch.num_rows:
+                    yield batch
+
+    def _scanned(
+        self, run: Sequence[SmallFile], names: Sequence[str]
+    ) -> Iterator[tuple[SmallFile, pa.RecordBatch]]:
+        try:
+            yield from batches(run, names)
+        except (pa.ArrowException, OSError, ValueError) as error:
+            # Arrow does not say in which file: the one that is damaged fails by itself, too.
+            for small in run:
+                deque(self._file_by_file([small.place]), maxlen=0)
+            raise CorruptFile(run[0].file.shown, str(error).splitlines()[0]) from error
+
+    def _file_by_file(self, places: Iterable[int]) -> Iterator[pa.RecordBatch]:
         reading = self.portion.reading
         deletes = DeleteReader(reading.naming)
-        files = list(enumerate(reading.files))
-        far = bool(files) and files[0][1].store.folder is None
 
-        def open_numbered(pair: tuple[int, DataFile]) -> _Opened:
-            return self._opened(*pair, deletes)
+        def open_at(place: int) -> _Opened:
+            return self._opened(place, deletes)
 
-        opened_files = _ahead(files, open_numbered) if far else map(open_numbered, files)
+        far = any(file.store.folder is None for file in reading.files)
+        opened_files = _ahead(places, open_at) if far else map(open_at, places)
         units = (
             (opened, replace(unit, rows=opened.task.rows_in(unit.ordinal)))
             for opened in opened_files
-            for unit in opened.file.source.units(opened.task.ordinals)
+            for unit in opened.source.units(opened.task.ordinals)
         )
         fetched = _ahead(units, _fetched, _unit_bytes) if far else map(_fetched, units)
         for opened, unit in fetched:
             yield from self._unit(opened, unit)
 
-    def _opened(self, place: int, file: DataFile, deletes: DeleteReader) -> _Opened:
-        portion, task = self.portion, self.portion.tasks[place]
+    def _opened(self, place: int, deletes: DeleteReader) -> _Opened:
+        task = self.portion.tasks[place]
+        columns = self._columns(task)
+        file = open_file(self.portion.reading.files[place], self.portion.reading.naming)
+        deleted = deletes.read(file.file)
+        compared = (c for each in deleted.compared for c in each.columns)
+        leaves = file.leaves((*columns, *compared))
+        pseudo_columns = self._pseudo_columns(place)
+        return _Opened(file, deleted, columns, pseudo_columns, task, file.source, leaves)
+
+    def _columns(self, task: Task) -> tuple[ReadColumn, ...]:
+        """The columns of the result, and those of the conditions that are open in a file."""
+        portion = self.portion
         expressions = portion.open_conditions(task.open_anywhere())
         needed = (c.path for e in expressions for c in columns_of(e) if c.path[0] != PSEUDO)
-        columns = pruned(portion.reading.columns, (*portion.result_columns.paths, *needed))
-        pseudo_columns = portion.pseudo_columns[place] if portion.pseudo_columns else {}
-        source = open_file(file, portion.reading.naming)
-        deleted = deletes.read(file)
-        compared = (c for each in deleted.compared for c in each.columns)
-        leaves = source.leaves((*columns, *compared))
-        return _Opened(task, source, deleted, columns, leaves, pseudo_columns)
+        return pruned(portion.reading.columns, (*portion.result_columns.paths, *needed))
+
+    def _pseudo_columns(self, place: int) -> Mapping[Path, Interval]:
+        return self.portion.pseudo_columns[place] if self.portion.pseudo_columns else {}
 
     def _unit(self, opened: _Opened, unit: ReadUnit) -> Iterator[pa.RecordBatch]:
         left = self.portion.open_conditions(opened.task.open_in(unit.ordinal))
-        for piece in opened.file.source.pieces(unit, opened.leaves):
+        for piece in opened.source.pieces(unit, opened.leaves):
             batch = self._batch(opened, piece, left)
             if batch.num_rows:
                 yield batch
 
-    def _batch(self, opened: _Opened, piece: Piece, left: Sequence[Expression]) -> pa.RecordBatch:
+    def _batch(self, opened: _ReadFile, piece: Piece, left: Sequence[Expression]) -> pa.RecordBatch:
         piece = _without_deleted(opened, piece)
         arrays = opened.file.shaped(piece, opened.columns)
         named = {c.name: array for c, array in zip(opened.columns, arrays, strict=True)}
@@ -172,11 +247,11 @@ def _named(expressions: Sequence[Expression]) -> dict[Column, None]:
 
 def _fetched(pair: tuple[_Opened, ReadUnit]) -> tuple[_Opened, ReadUnit]:
     opened, unit = pair
-    opened.file.source.fetch(unit, opened.leaves)
+    opened.source.fetch(unit, opened.leaves)
     return pair
 
 
-def _without_deleted(opened: _Opened, piece: Piece) -> Piece:
+def _without_deleted(opened: _ReadFile, piece: Piece) -> Piece:
     """The piece without its deleted rows."""
     gone = opened.deleted.by_position(piece.start, piece.count)
     for compared in opened.deleted.compared:
@@ -191,7 +266,7 @@ def _without_deleted(opened: _Opened, piece: Piece) -> Piece:
 
 def _unit_bytes(pair: tuple[_Opened, ReadUnit]) -> int:
     opened, unit = pair
-    return opened.file.source.unit_bytes(unit, opened.leaves)
+    return opened.source.unit_bytes(unit, opened.leaves)
 
 
 def _ahead(

@@ -1,0 +1,107 @@
+"""Small Parquet files on disk, read many at a time by Arrow's scanner.
+
+To open a small file one by one takes longer than to decode it. So files with one schema of which
+nothing is deleted are scanned as one dataset of Arrow.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+from msgspec import Struct
+from pyarrow.fs import LocalFileSystem
+
+from whyscan.scan.columns_of_file import file_columns
+from whyscan.scan.sources import ROWS_AT_MOST
+from whyscan.tables.parquet.paged_files import PARQUET_OPTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from whyscan.scan.columns_of_file import FileColumn
+    from whyscan.scan.tasks import Task
+    from whyscan.tables.file_columns import DataFile
+
+_SMALL = 1 << 23
+"""The most bytes of a small file. Arrow decodes a row group whole, and some of them ahead."""
+_AHEAD = 4
+
+_FORMAT = ds.ParquetFileFormat(**PARQUET_OPTIONS)
+_DISK = LocalFileSystem()
+
+
+def is_small(file: DataFile, task: Task) -> bool:
+    """Whether a file is read here: Parquet on disk, without deletes, and not page by page."""
+    return (
+        file.store.folder is not None
+        and file.format == "parquet"
+        and not file.deletes
+        and file.size is not None
+        and file.size <= _SMALL
+        and (task.groups is None or all(each.rows is None for each in task.groups.values()))
+    )
+
+
+class SmallFile(Struct, frozen=True, eq=False):
+    """A small file, opened: the one at `place` of a portion, with the columns of `schema`."""
+
+    place: int
+    file: DataFile
+    task: Task
+    fragment: ds.ParquetFileFragment
+    schema: pa.Schema
+
+    @classmethod
+    def open(cls, place: int, file: DataFile, task: Task) -> SmallFile | None:
+        """Open a file; None if Arrow cannot open it, or if two of its columns have one name."""
+        path = f"{file.store.folder}/{file.path}"
+        if not os.path.isfile(path):  # noqa: PTH113 - many times faster than a Path
+            return None
+        try:
+            fragment = _FORMAT.make_fragment(path, _DISK, row_groups=task.ordinals)
+            schema = fragment.physical_schema.remove_metadata()
+        except (pa.ArrowException, OSError):
+            return None
+        names = schema.names
+        return None if len(set(names)) < len(names) else cls(place, file, task, fragment, schema)
+
+    def is_like(self, other: SmallFile) -> bool:
+        """Whether two files have the same columns, and are checked for the same conditions."""
+        return (
+            self.schema.equals(other.schema, check_metadata=True)
+            and self.file.constants.keys() == other.file.constants.keys()
+            and self.task.open_anywhere() == other.task.open_anywhere()
+        )
+
+    @property
+    def columns(self) -> tuple[FileColumn, ...]:
+        return file_columns(self.schema)
+
+    def count_bytes(self, leaves: Collection[int]) -> None:
+        """Count the bytes of the column chunks that are read."""
+        footer, ordinals = self.fragment.metadata, self.task.ordinals
+        groups = map(
+            footer.row_group, range(footer.num_row_groups) if ordinals is None else ordinals
+        )
+        size = sum(group.column(leaf).total_compressed_size for group in groups for leaf in leaves)
+        self.file.store.meter.count(self.file.path, size)
+
+
+def batches(
+    files: Sequence[SmallFile], columns: Sequence[str]
+) -> Iterator[tuple[SmallFile, pa.RecordBatch]]:
+    """The rows of files with one schema, each batch with the file that it is from."""
+    by_path = {each.fragment.path: each for each in files}
+    fragments = [each.fragment for each in files]
+    dataset = ds.FileSystemDataset(fragments, files[0].schema, _FORMAT, _DISK)
+    scanner = dataset.scanner(
+        columns=list(columns),
+        batch_size=ROWS_AT_MOST,
+        batch_readahead=_AHEAD,
+        fragment_readahead=_AHEAD,
+    )
+    for tagged in scanner.scan_batches():
+        yield by_path[tagged.fragment.path], tagged.record_batch
