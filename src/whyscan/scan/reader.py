@@ -145,8 +145,9 @@ class _Scan(Struct, frozen=True):
     def _run(self, run: Sequence[SmallFile]) -> Iterator[pa.RecordBatch]:
         """The batches of small files with the same columns and conditions."""
         first, naming = run[0], self.portion.reading.naming
-        columns, found = self._columns(first.task), finder(first.columns, naming)
-        leaves = FileColumns(first.file, naming, found).leaves(columns)
+        columns = self._columns(first.task)
+        file_columns = finder(first.columns, naming)
+        leaves = FileColumns(first.file, naming, file_columns).leaves(columns)
         keys = {c.name: c.leaves[0] for c in first.columns if any(map(c.has, leaves))}
         if not keys:
             yield from self._file_by_file([small.place for small in run])
@@ -154,7 +155,7 @@ class _Scan(Struct, frozen=True):
         left = self.portion.open_conditions(first.task.open_anywhere())
         for small, pairs in groupby(self._scanned(run, list(keys)), itemgetter(0)):
             small.count_bytes(leaves)
-            file = FileColumns(small.file, naming, found)
+            file = FileColumns(small.file, naming, file_columns)
             pseudo_columns = self._pseudo_columns(small.place)
             read_file = _ReadFile(file, NOTHING_DELETED, columns, pseudo_columns)
             for _, rows in pairs:

@@ -8,7 +8,6 @@ __all__ = [
     "environment",
     "joined_store",
     "locations",
-    "object_versions",
     "refusals",
     "store",
 ]
