@@ -10,7 +10,7 @@ from deltalake import write_deltalake
 import whyscan
 from support import schemas
 from whyscan.errors import TableError, UsageError
-from whyscan.layouts.engine_statements import spark_statements, trino_statements
+from whyscan.layouts.engine_statements import LayoutRewrite
 from whyscan.layouts.language import parse_layout
 from whyscan.spark import Workload
 from whyscan.spark.stages.workload import Query
@@ -141,9 +141,36 @@ def test_a_table_without_partitions_has_no_structure_to_judge(lake):
     assert table.structure == ()
 
 
-def test_a_sample_of_nothing_is_refused(lake):
+def test_a_sample_of_less_than_nothing_is_refused(lake):
     with pytest.raises(UsageError):
-        whyscan.advise(workload(QUERIES), {"events": lake}, sample=0)
+        whyscan.advise(workload(QUERIES), {"events": lake}, sample=-1)
+
+
+def test_without_a_sample_advice_is_what_bounds_prove(events, tmp_path):
+    """Each file has one day, and each day is in every fifth file: sorting by the day is proved."""
+    days = events.sort_by("day")
+    folder = tmp_path / "mixed"
+    folder.mkdir()
+    for number in range(60):
+        part = days.slice((number * 7 % 60) * 100, 100)
+        path = folder / f"{number:02}.parquet"
+        pq.write_table(part, path, compression=None, use_dictionary=False)
+    queries = {"SELECT * FROM events WHERE user_id = 77": 3}
+
+    (table,) = whyscan.advise(workload(queries), {"events": folder}, sample=0).tables
+
+    # The bounds of users say nothing, and "leave it alone" would be a claim about the rows.
+    assert (table.advice, table.leave_alone) == ((), False)
+
+
+def test_money_is_gated_by_what_all_runs_cost_today(lake):
+    advice = whyscan.advise(workload(QUERIES), {"events": lake}).priced("5/TB")
+
+    cost = advice.tables[0].today.cost
+    assert cost == pytest.approx(advice.tables[0].today.bytes * 5e-12)
+    assert advice.gated(max_cost=cost).passed
+    assert not advice.gated(max_cost=cost * 0.9).passed
+    assert "max_cost" in advice.gated(max_cost=0).to_text()
 
 
 def test_queries_that_cannot_be_read_are_named_with_the_reason(lake):
@@ -166,47 +193,150 @@ def test_the_document_fits_its_schema_and_every_format_is_written(events, tmp_pa
     assert "'" not in advice.redacted().to_text()
 
 
-CALL = (
-    "CALL system.rewrite_data_files(table => 't', strategy => 'sort', "
-    "sort_order => '{}', options => map('rewrite-all', 'true'))"
-)
-PARTITIONING = "partitioning = ARRAY['bucket(a, 4)']"
-STATEMENTS = {
-    ("sort by a", "delta"): (["OPTIMIZE t ZORDER BY (a)"], []),
-    ("zorder by a, b", "delta"): (["OPTIMIZE t ZORDER BY (a, b)"], []),
-    ("cluster by a, b", "delta"): (["ALTER TABLE t CLUSTER BY (a, b)", "OPTIMIZE t FULL"], []),
-    ("partition by a", "delta"): (
-        ["CREATE TABLE t_new USING delta PARTITIONED BY (a) AS SELECT * FROM t ORDER BY a"],
+def call(sorting, where=""):
+    return (
+        f"CALL system.rewrite_data_files(table => 't', strategy => 'sort', sort_order => "
+        f"'{sorting}'{where}, options => map('rewrite-all', 'true', "
+        "'target-file-size-bytes', '900'))"
+    )
+
+
+SIZE = "SET spark.databricks.delta.optimize.maxFileSize = 900"
+ROWS_A_FILE = "SET spark.sql.files.maxRecordsPerFile = 50"
+OPTIMIZE = "ALTER TABLE t EXECUTE optimize(file_size_threshold => '10TB')"
+TRINO_SIZE = "SET SESSION target_max_file_size = '900B'"
+BY_A_AND_B = "SELECT /*+ REPARTITION_BY_RANGE(7, a, b) */ * FROM t SORT BY a ASC, b ASC"
+# The layout, the format, the partitions of today, and the statements of Spark and of Trino.
+STATEMENTS = [
+    ("sort by a", "delta", "", [SIZE, "OPTIMIZE t ZORDER BY (a)"], []),
+    ("zorder by a, b", "delta", "", [SIZE, "OPTIMIZE t ZORDER BY (a, b)"], []),
+    (
+        "cluster by a, b",
+        "delta",
+        "",
+        [SIZE, "ALTER TABLE t CLUSTER BY (a, b)", "OPTIMIZE t FULL"],
         [],
     ),
-    ("zorder by a, `b c`", "iceberg"): (
+    ("sort by a, b", "delta", "", [f"INSERT OVERWRITE t {BY_A_AND_B}"], []),
+    (
+        "partition by a",
+        "delta",
+        "",
         [
-            CALL.format("zorder(a, `b c`)"),
+            ROWS_A_FILE,
+            (
+                "CREATE TABLE t_new USING delta PARTITIONED BY (a) AS "
+                "SELECT /*+ REPARTITION(7, a) */ * FROM t SORT BY a"
+            ),
+        ],
+        ["CREATE TABLE t_new WITH (partitioned_by = ARRAY['a']) AS SELECT b, \"b c\", a FROM t"],
+    ),
+    (
+        "partition by none cluster by a, b",
+        "delta",
+        "partition by a",
+        [
+            (
+                "CREATE TABLE t_new USING delta CLUSTER BY (a, b) AS "
+                "SELECT /*+ REPARTITION(7) */ * FROM t"
+            ),
+            SIZE,
+            "OPTIMIZE t_new FULL",
         ],
         [],
     ),
-    ("partition by bucket(4, a) sort by b desc", "iceberg"): (
+    ("zorder by a, `b c`", "iceberg", "", [call("zorder(a, `b c`)")], []),
+    (
+        "partition by bucket(4, a) sort by b desc",
+        "iceberg",
+        "partition by day(b)",
         [
+            "ALTER TABLE t DROP PARTITION FIELD day(b)",
             "ALTER TABLE t ADD PARTITION FIELD bucket(4, a)",
             "ALTER TABLE t WRITE ORDERED BY b DESC",
-            CALL.format("b DESC"),
+            call("b DESC"),
         ],
         [
-            f"ALTER TABLE t SET PROPERTIES {PARTITIONING}, sorted_by = ARRAY['b DESC']",
-            "ALTER TABLE t EXECUTE optimize(file_size_threshold => '10TB')",
+            (
+                "ALTER TABLE t SET PROPERTIES partitioning = ARRAY['bucket(a, 4)'], "
+                "sorted_by = ARRAY['b DESC']"
+            ),
+            TRINO_SIZE,
+            OPTIMIZE,
         ],
     ),
-    ("sort by a, b", "parquet"): (
-        ["CREATE TABLE t_new USING parquet AS SELECT * FROM t ORDER BY a ASC, b ASC"],
+    (
+        "sort by a, b",
+        "parquet",
+        "",
+        [f"CREATE TABLE t_new USING parquet AS {BY_A_AND_B}"],
         [],
     ),
-}
+    (
+        "partition by b",
+        "hive",
+        "partition by a",
+        [
+            ROWS_A_FILE,
+            (
+                "CREATE TABLE t_new USING parquet PARTITIONED BY (b) AS "
+                "SELECT /*+ REPARTITION(7, b) */ * FROM t SORT BY b"
+            ),
+        ],
+        [
+            (
+                "CREATE TABLE t_new WITH (format = 'PARQUET', partitioned_by = ARRAY['b']) AS "
+                'SELECT a, "b c", b FROM t'
+            )
+        ],
+    ),
+]
 
 
-@pytest.mark.parametrize(("layout", "table_format"), STATEMENTS)
-def test_a_layout_has_the_statements_of_engines_that_write_it(layout, table_format):
-    parsed = parse_layout(layout)
+def rewrite(layout, table_format, today="", **more):
+    partitions = parse_layout(today).partitions if today else ()
+    return LayoutRewrite(
+        parse_layout(layout),
+        ("t",),
+        table_format,
+        partitions,
+        ("a", "b", "b c"),
+        file_bytes=900,
+        file_rows=50,
+        files=7,
+        **more,
+    ).statements()
 
-    spark, trino = STATEMENTS[layout, table_format]
-    assert list(spark_statements(parsed, "t", table_format)) == spark
-    assert list(trino_statements(parsed, "t", table_format)) == trino
+
+@pytest.mark.parametrize(("layout", "table_format", "today", "spark", "trino"), STATEMENTS)
+def test_a_layout_has_the_statements_of_engines_that_write_it(
+    layout, table_format, today, spark, trino
+):
+    statements = rewrite(layout, table_format, today)
+
+    assert list(statements.spark) == spark
+    assert list(statements.trino) == trino
+
+
+def test_a_catalog_is_that_of_the_name_and_odd_names_are_quoted():
+    layout = parse_layout("sort by `b c`")
+    written = LayoutRewrite(layout, ("lake", "db", "my-table"), "iceberg", (), ("b c",), 900, 50, 7)
+
+    assert (
+        written.statements()
+        .spark[1]
+        .startswith("CALL lake.system.rewrite_data_files(table => 'db.`my-table`', ")
+    )
+    assert written.statements().trino[:2] == (
+        'ALTER TABLE lake.db."my-table" SET PROPERTIES sorted_by = ARRAY[\'"b c"\']',
+        "SET SESSION lake.target_max_file_size = '900B'",
+    )
+
+
+def test_the_condition_stands_in_the_statements_of_each_engine():
+    iceberg = rewrite("sort by a", "iceberg", where="d >= 'x'")
+
+    assert iceberg.spark[-1] == call("a ASC", ", where => 'd >= ''x'''")
+    assert iceberg.trino[-1] == f"{OPTIMIZE} WHERE d >= 'x'"
+    assert rewrite("sort by a, b", "delta", where="d = 1").spark == ()
+    assert rewrite("sort by a", "hive", where="d = 1").spark == ()

@@ -18,6 +18,8 @@ READ = {
     "cluster by `it``s`": "cluster by `it``s`",
     "file size 1 GiB row group size 128MiB": "file size 1GiB row group size 128MiB",
     "statistics on a, b.c": "statistics on a, b.c",
+    "bloom on (a, `b c`)": "bloom on a, `b c`",
+    "order manifests by ts, a": "order manifests by ts, a",
 }
 
 
@@ -42,8 +44,7 @@ WRONG = {
     "partition by void(ts)": ("this is no transform", "void"),
     "file size a": ("not a size: 'a'", "a"),
     "file size 0MB": ("a size is more than nothing", "0"),
-    "bloom on a": ("bloom filters are not computed for layouts", "bloom"),
-    "order manifests by a": ("the order of manifests is not computed for layouts", "order"),
+    "order by a": ("manifests is expected here", "by"),
 }
 
 

@@ -8,8 +8,6 @@ import pytest
 from deltalake import write_deltalake
 
 import whyscan
-from whyscan.layouts.engine_statements import spark_statements, trino_statements
-from whyscan.layouts.language import parse_layout
 from whyscan.spark import Workload
 from whyscan.spark.stages.workload import Query
 
@@ -85,9 +83,9 @@ def test_a_delta_table_is_optimized_by_its_partitions(days, tmp_path):
 
     (table,) = whyscan.advise(workload(QUERIES), {"events": tmp_path}).tables
 
-    assert table.advice[0].partial.statements.spark == (
-        "OPTIMIZE events WHERE day >= 8 ZORDER BY (user_id)",
-    )
+    size, optimize = table.advice[0].partial.statements.spark
+    assert size.startswith("SET spark.databricks.delta.optimize.maxFileSize = ")
+    assert optimize == "OPTIMIZE events WHERE day >= 8 ZORDER BY (user_id)"
 
 
 def test_what_footers_prune_today_is_no_saving(days, tmp_path):
@@ -140,17 +138,3 @@ def test_prices_make_money_of_bytes_and_requests(days, tmp_path):
     assert best.cost.before == pytest.approx(best.bytes.before * 5e-12 + best.files.before * 4e-4)
     assert best.cost.after == pytest.approx(best.bytes.after * 5e-12 + best.files.after * 4e-4)
     assert advice.priced().tables[0].advice[0].cost is None
-
-
-def test_the_condition_stands_in_the_statements_of_each_engine():
-    layout = parse_layout("sort by a")
-
-    assert spark_statements(layout, "t", "iceberg", "d >= 'x'")[-1] == (
-        "CALL system.rewrite_data_files(table => 't', strategy => 'sort', "
-        "sort_order => 'a ASC', where => 'd >= ''x''', options => map('rewrite-all', 'true'))"
-    )
-    assert trino_statements(layout, "t", "iceberg", "d >= 'x'")[-1] == (
-        "ALTER TABLE t EXECUTE optimize(file_size_threshold => '10TB') WHERE d >= 'x'"
-    )
-    assert spark_statements(parse_layout("sort by a, b"), "t", "delta", "d = 1") == ()
-    assert spark_statements(layout, "t", "hive", "d = 1") == ()

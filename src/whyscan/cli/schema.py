@@ -20,6 +20,7 @@ DOCUMENTS = {
     "inventory": "whyscan.spark.stages.inventory.report.InventoryRun",
     "audit": "whyscan.spark.stages.audit.report.Audit",
     "verify": "whyscan.spark.stages.verify.result.Verification",
+    "verify-layout": "whyscan.layouts.layout_check.LayoutCheck",
     "advise": "whyscan.layouts.advice.Advice",
     "doctor": "whyscan.diagnosis.Diagnosis",
 }
@@ -34,7 +35,7 @@ def schema(document: str) -> None:
     """Print the JSON Schema of a document.
 
     DOCUMENT is report (the default), statement, dbt, diff, stats, describe, ls, inventory, audit,
-    verify, advise or doctor.
+    verify, verify-layout, advise or doctor.
     """
     from whyscan.reports.schema import schema as schema_of
 

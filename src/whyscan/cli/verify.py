@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from whyscan.cli import options, suggestions
 from whyscan.cli.formats import FORMS, rendered
+from whyscan.cli.progress import steps
 from whyscan.cli.spark_session import MASTER, spark_session
 from whyscan.errors import UsageError
 from whyscan.terms import PlanTerms  # noqa: TC001 - msgspec reads the annotations of a record
@@ -54,6 +55,9 @@ class VerifyArguments(Struct, frozen=True):
     engines: tuple[str, ...]
     duckdb_python: str | None
     trino: str | None
+    layout: str | None
+    to: str | None
+    fraction: float
     master: str | None
     form: str
     redact: bool
@@ -126,6 +130,21 @@ class VerifyArguments(Struct, frozen=True):
     metavar="URL",
     help="Compare with this table of a Trino server: http://user@host:8080/catalog/schema/table.",
 )
+@click.option(
+    "--layout",
+    metavar="LAYOUT",
+    help="Write a copy of TABLE in this layout to the folder of --to, and compare what the queries "
+    "of --workload were predicted to read with what they read of the copy.",
+)
+@click.option("--to", metavar="FOLDER", help="Write the copy of --layout to this empty folder.")
+@click.option(
+    "--fraction",
+    type=click.FloatRange(min=0, max=1, min_open=True),
+    default=1.0,
+    show_default=True,
+    metavar="SHARE",
+    help="Copy only this share of the rows, into files that are smaller by it.",
+)
 @MASTER
 @options.VERSION
 @options.TERMS
@@ -144,6 +163,10 @@ def verify(arguments: VerifyArguments) -> int:
     Exit codes: 0 fine, 1 something is unsound or lies, 2 wrong usage, 3 could not evaluate.
     """
     _check_names(arguments)
+    if arguments.layout is not None:
+        _verify_layout(arguments, arguments.layout)
+        return 0
+    options.refuse({"--to": arguments.to}, beside="TABLE alone", hint="it goes with --layout")
     result = _of_workload(arguments) if arguments.logs else _of_table(arguments)
     shown = result.redacted() if arguments.redact else result
     options.deliver(lambda page: rendered(shown, arguments.form, page), arguments.output)
@@ -208,6 +231,41 @@ def _of_workload(arguments: VerifyArguments) -> Verification:
         return verify_workload(
             spark, workload, tables, sample=arguments.sample, **_verify_options(arguments)
         )
+
+
+def _verify_layout(arguments: VerifyArguments, layout: str) -> None:
+    """Write a copy in a layout, and print what was predicted beside what was measured."""
+    if len(arguments.places) != 1 or not arguments.logs or arguments.to is None:
+        raise UsageError(
+            "--layout needs one TABLE, a --workload and a folder for the copy",
+            hint="whyscan verify NAME=TABLE --layout 'sort by a' --workload log.csv --to copy",
+        )
+    other = {
+        "-w": arguments.predicates,
+        "--table": arguments.tables,
+        "--sample": arguments.sample,
+        "--trino": arguments.trino,
+        **arguments.version.by_option(),
+    }
+    options.refuse(other, beside="--layout", hint="it compares a workload on a table and a copy")
+    with steps() as tell, spark_session(arguments.master, formats=True) as spark:
+        from whyscan.spark import verify_layout
+
+        _silence_spark_log(spark)
+        check = verify_layout(
+            spark,
+            arguments.places[0],
+            layout,
+            arguments.logs,
+            to=arguments.to,
+            fraction=arguments.fraction,
+            dialect=arguments.terms.dialect,
+            timezone=arguments.terms.timezone,
+            storage=options.storage(arguments.store),
+            progress=tell,
+        )
+    shown = check.redacted() if arguments.redact else check
+    options.deliver(lambda page: rendered(shown, arguments.form, page), arguments.output)
 
 
 def _verify_options(arguments: VerifyArguments) -> _VerifyOptions:

@@ -1,3 +1,15 @@
 """Layouts that a table does not have yet, planned as if they were written."""
 
-__all__ = ["advice", "layout", "planner", "snapshot", "uncertainty", "workload_advice"]
+__all__ = [
+    "advice",
+    "engine_statements",
+    "layout",
+    "layout_check",
+    "planner",
+    "replay",
+    "sample",
+    "snapshot",
+    "table_scans",
+    "uncertainty",
+    "workload_advice",
+]

@@ -9,10 +9,11 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from whyscan.fields import Count, Name, Record, Sentence, Sql, TableFormat, Word
-from whyscan.layouts.engine_statements import spark_statements, trino_statements
+from whyscan.layouts.engine_statements import EngineStatements, rewrite_of
 from whyscan.layouts.partial import cheap_half
 from whyscan.layouts.search import best_layouts
 from whyscan.layouts.structure import unused_structure
+from whyscan.reports.gates import Assertion, at_most
 from whyscan.reports.hypothetical import LayoutEvidence
 from whyscan.reports.prices import Prices
 from whyscan.reports.rendering import WrittenReport
@@ -60,6 +61,7 @@ class TotalsToday(Record, frozen=True):
     """What all runs of the workload read today."""
 
     COMPUTED: ClassVar = {"regret": "regret"}
+    OPTIONAL: ClassVar = ("cost",)
 
     bytes: Count
     files: Count
@@ -71,6 +73,8 @@ class TotalsToday(Record, frozen=True):
             "match, packed into files of today's size."
         ),
     ]
+
+    cost: Annotated[float | None, Meta(description="With --price: what all runs cost.")] = None
 
     @property
     def regret(self) -> float | None:
@@ -85,13 +89,6 @@ class QueryChange(Record, frozen=True):
     runs: Count
     bytes_before: Count
     bytes_after: Count
-
-
-class EngineStatements(Record, frozen=True):
-    """The statements that give the table the layout; empty where an engine has none."""
-
-    spark: tuple[Sql, ...]
-    trino: tuple[Sql, ...]
 
 
 class PartialRewrite(Record, frozen=True):
@@ -141,7 +138,10 @@ class LayoutAdvice(Record, frozen=True):
 
 
 class TableAdvice(Record, frozen=True):
-    """What one table should look like. `leave_alone`: no layout reads a tenth less."""
+    """What one table should look like. `leave_alone`: no layout reads a tenth less.
+
+    Without a sample a table has no advice, and is not to be left alone, if bounds prove nothing.
+    """
 
     table: Name
     uri: Name
@@ -182,6 +182,27 @@ class Advice(WrittenReport, frozen=True):
     failed: Annotated[
         tuple[UnadvisedTable, ...], Meta(description="The tables that could not be read.")
     ] = ()
+    engines: Annotated[
+        tuple[Name, ...],
+        Meta(description="Bytes are those that the one of these engines reads that reads most."),
+    ] = ()
+    assertions: Annotated[tuple[Assertion, ...], Meta(description="The outcomes of gates.")] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether every gate passed."""
+        return all(outcome.holds for outcome in self.assertions)
+
+    def gated(self, *, max_cost: float | None = None) -> Advice:
+        """Return the advice with the outcome of the gate; a cost that is unknown fails.
+
+        `max_cost` is the most that all runs may cost today.
+        """
+        if max_cost is None:
+            return self
+        costs = [table.today.cost for table in self.tables]
+        spent = None if None in costs else sum(cost or 0 for cost in costs)
+        return replace(self, assertions=(at_most("max_cost", max_cost, spent),))
 
     def priced(self, price: str | None = None, request_price: str | None = None) -> Advice:
         """Return the advice with what its runs cost, at prices like `5/TB` and `0.0004/1000`."""
@@ -218,7 +239,8 @@ def advice_on(
             int(replay.runs.sum()),
             min(replay.floor_bytes(), *(one.bytes for one in best), today_bytes),
         ),
-        leave_alone=not best,
+        # Bounds may prove nothing of a layout that saves much.
+        leave_alone=not best and replay.sample_bytes > 0,
         structure=tuple(unused_structure(replay)),
         advice=tuple(_advice(name, replay, one) for one in best),
     )
@@ -227,10 +249,9 @@ def advice_on(
 def _advice(name: str, replay: TableReplay, one: Replayed) -> LayoutAdvice:
     today_bytes, today_files = replay.today.total(replay.runs)
     sizes, files = replay.interval(one)
-    table_format = replay.snapshot.format
     return LayoutAdvice(
         layout=str(one.layout),
-        evidence=LayoutEvidence.ESTIMATED,
+        evidence=LayoutEvidence.ESTIMATED if replay.sample_bytes else LayoutEvidence.GUARANTEED,
         bytes=LayoutChange(today_bytes, one.bytes, *sizes),
         files=LayoutChange(today_files, one.files, *files),
         rewrite_bytes=replay.table_bytes(),
@@ -238,10 +259,7 @@ def _advice(name: str, replay: TableReplay, one: Replayed) -> LayoutAdvice:
         pays_after_runs=_pays_after(replay, today_bytes - one.bytes),
         partial=_partial(name, replay, one),
         queries=tuple(_queries(replay, one)),
-        statements=EngineStatements(
-            spark_statements(one.layout, name, table_format),
-            trino_statements(one.layout, name, table_format),
-        ),
+        statements=rewrite_of(one.snapshot, _parts(name)).statements(),
     )
 
 
@@ -265,24 +283,24 @@ def _priced(table: TableAdvice, prices: Prices) -> TableAdvice:
         after = prices.amount(one.bytes.after, one.files.after)
         return MoneyChange(before, after, prices.price, prices.request_price)
 
-    return replace(table, advice=tuple(replace(one, cost=cost(one)) for one in table.advice))
+    today = prices.amount(table.today.bytes, table.today.files)
+    return replace(
+        table,
+        today=replace(table.today, cost=today),
+        advice=tuple(replace(one, cost=cost(one)) for one in table.advice),
+    )
 
 
 def _partial(name: str, replay: TableReplay, one: Replayed) -> PartialRewrite | None:
     part = cheap_half(replay, one)
     if part is None:
         return None
-    table_format = replay.snapshot.format
-    return PartialRewrite(
-        part.files,
-        part.bytes,
-        part.saves,
-        part.where,
-        EngineStatements(
-            spark_statements(one.layout, name, table_format, part.where),
-            trino_statements(one.layout, name, table_format, part.where),
-        ),
-    )
+    statements = rewrite_of(one.snapshot, _parts(name), part.where).statements()
+    return PartialRewrite(part.files, part.bytes, part.saves, part.where, statements)
+
+
+def _parts(name: str) -> tuple[str, ...]:
+    return tuple(name.split("."))
 
 
 def _queries(replay: TableReplay, one: Replayed) -> Sequence[QueryChange]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from whyscan.reports.phrases import priced_as
+from whyscan.reports.phrases import gate, priced_as
 from whyscan.reports.view import (
     CodeSpan,
     FactsBlock,
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
     from whyscan.layouts.advice import (
         Advice,
-        EngineStatements,
         LayoutAdvice,
         PartialRewrite,
         TableAdvice,
         TotalsToday,
     )
+    from whyscan.layouts.engine_statements import EngineStatements
     from whyscan.reports.view import Blocks, Inline
 
 _QUERIES_SHOWN = 10
@@ -39,6 +39,7 @@ def view(advice: Advice) -> Blocks:
     return (
         TitleBlock(_answer(advice), command="advise", subject="workload"),
         *(_table(table) for table in advice.tables),
+        Section("gates", (NotesBlock(tuple(gate(outcome) for outcome in advice.assertions)),)),
         NotesBlock(tuple(_notes(advice))),
     )
 
@@ -69,9 +70,11 @@ def _table(table: TableAdvice) -> Section:
         ),
     )
     blocks = (*blocks, NotesBlock(table.structure))
-    if table.leave_alone:
-        note = NotesBlock(("leave it alone: no layout reads a tenth less",))
-        return Section(f"table {table.table}", (*blocks, note))
+    if not table.advice:
+        note = "leave it alone: no layout reads a tenth less"
+        if not table.leave_alone:
+            note = "bounds alone prove no layout that reads a tenth less: sample rows"
+        return Section(f"table {table.table}", (*blocks, NotesBlock((note,))))
     return Section(f"table {table.table}", (*blocks, _layouts(table), *_best(table.advice[0])))
 
 
@@ -165,6 +168,8 @@ def _cheap_half(part: PartialRewrite) -> Iterator[NamedValue]:
 
 
 def _notes(advice: Advice) -> Iterator[Inline]:
+    if advice.engines:
+        yield f"bytes are those that {' or '.join(advice.engines)} reads"
     for table in advice.failed:
         yield NameSpan(table.table), f" could not be read: {table.why}"
     if advice.reading_everything:

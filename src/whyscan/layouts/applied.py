@@ -10,14 +10,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.errors import UsageError
-from whyscan.layouts.layout import Layout, Order, PartitionTerm
+from whyscan.layouts.layout import Layout, Order, OrderKind, PartitionTerm
 from whyscan.planning.plan.request import leaf_columns, projection_of
 from whyscan.pruning.transforms import Bucket, IdentityTransform, Unknown, Void, supports
 from whyscan.tree.arrow import arrow_type
-from whyscan.tree.types import FloatType
+from whyscan.tree.types import BooleanType, FloatType
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from whyscan.tables.snapshot import Files, Snapshot
     from whyscan.tree.nodes import Column, Path
@@ -27,7 +27,8 @@ class AppliedLayout(Struct, frozen=True):
     """A layout of one table. What the layout leaves open is filled in from the table.
 
     `columns` are the columns that partitions and the order are made from; `statistics` are the
-    columns with statistics, None for those that the table's settings name.
+    columns with statistics, None for those that the table's settings name. `today` are the
+    partition fields of the table.
     """
 
     layout: Layout
@@ -35,6 +36,9 @@ class AppliedLayout(Struct, frozen=True):
     order: Order | None
     columns: tuple[Column, ...]
     statistics: frozenset[Path] | None
+    today: tuple[PartitionTerm, ...] = ()
+    bloom: tuple[Path, ...] = ()
+    manifests: tuple[Path, ...] = ()
 
 
 def apply(layout: Layout, snapshot: Snapshot) -> AppliedLayout:
@@ -49,8 +53,9 @@ def apply(layout: Layout, snapshot: Snapshot) -> AppliedLayout:
             )
         return name
 
+    today = partitions_today(snapshot)
     if layout.partitions is None:
-        partitions = _today(snapshot)
+        partitions = today
     else:
         partitions = tuple(replace(t, path=column_path(t.path)) for t in layout.partitions)
     order = layout.order and replace(
@@ -63,6 +68,15 @@ def apply(layout: Layout, snapshot: Snapshot) -> AppliedLayout:
         if pa.types.is_null(arrow_type(columns[ordered.path].type)):
             kind = columns[ordered.path].type
             raise UsageError(f"rows have no order by {'.'.join(ordered.path)}, of type {kind}")
+    if snapshot.format == "delta" and partitions and order and order.kind is OrderKind.CLUSTER:
+        raise UsageError(
+            "a Delta table with partitions cannot be clustered",
+            hint="write partition by none, or zorder by",
+        )
+    bloom = tuple(map(column_path, layout.bloom or ()))
+    for path in bloom:
+        if isinstance(columns[path].type, BooleanType):
+            raise UsageError(f"{'.'.join(path)} has two values: Parquet has no bloom filter of it")
     statistics = layout.statistics
     sources = (*(t.path for t in partitions), *(c.path for c in (order.columns if order else ())))
     return AppliedLayout(
@@ -71,10 +85,34 @@ def apply(layout: Layout, snapshot: Snapshot) -> AppliedLayout:
         order,
         tuple(columns[path] for path in dict.fromkeys(sources)),
         None if statistics is None else frozenset(map(column_path, statistics)),
+        today,
+        bloom,
+        _manifest_order(layout, partitions, snapshot.format, column_path),
     )
 
 
-def _today(snapshot: Snapshot) -> tuple[PartitionTerm, ...]:
+def _manifest_order(
+    layout: Layout,
+    partitions: Sequence[PartitionTerm],
+    table_format: str,
+    column_path: Callable[[Path], Path],
+) -> tuple[Path, ...]:
+    """The partition columns that manifests are ordered by, as the table spells them."""
+    if layout.manifests is not None and table_format != "iceberg":
+        raise UsageError(f"{table_format} tables have no manifests to order")
+    paths = tuple(map(column_path, layout.manifests or ()))
+    sources = {term.path for term in partitions}
+    for path in paths:
+        if path not in sources:
+            fields = ", ".join(".".join(source) for source in sorted(sources)) or "none"
+            raise UsageError(
+                f"manifests have bounds of partition columns alone, and not of {'.'.join(path)}",
+                hint=f"the partition columns are {fields}",
+            )
+    return paths
+
+
+def partitions_today(snapshot: Snapshot) -> tuple[PartitionTerm, ...]:
     """The partition fields that new files of the table have."""
     specs = snapshot.specs
     current = next((at for at, line in enumerate(snapshot.numbered_specs) if line.current), 0)

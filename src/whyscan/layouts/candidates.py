@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from whyscan.layouts.layout import Layout, Order, OrderColumn, OrderKind, PartitionTerm
+from msgspec.structs import replace
+
+from whyscan.layouts.layout import Order, OrderColumn, OrderKind, PartitionTerm
 from whyscan.pruning.transforms import Bucket, Day, IdentityTransform, Month, Truncate
 from whyscan.tree.types import DateType, IntegerType, StringType, TimestampType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from whyscan.layouts.layout import Layout
     from whyscan.pruning.transforms import Transform
     from whyscan.tree.nodes import Column, Path
 
@@ -21,37 +24,47 @@ _MOST_SORTED = 3
 _BUCKETS = 16
 
 
-def single_orders(columns: Sequence[Column]) -> Iterator[Layout]:
-    """One layout for each column, sorted by it."""
+def single_orders(base: Layout, columns: Sequence[Column]) -> Iterator[Layout]:
+    """The base layout sorted by one column, for each of the columns."""
     for column in columns[:MOST_COLUMNS]:
-        yield _ordered(OrderKind.SORT, (column.path,))
+        yield _ordered(base, OrderKind.SORT, (column.path,))
 
 
 def longer_orders(
-    layouts: Sequence[Layout], columns: Sequence[Column], table_format: str
+    layouts: Sequence[Layout], columns: Sequence[Column], kinds: Sequence[OrderKind]
 ) -> Iterator[Layout]:
-    """Each layout with one more column: sorted last, or along the curves of the format."""
-    for order in (layout.order for layout in layouts):
+    """Each layout with one more column: sorted last, or along curves of these kinds."""
+    for layout in layouts:
+        order = layout.order
         paths = tuple(column.path for column in order.columns) if order else ()
         more = [c.path for c in columns[:MOST_COLUMNS] if c.path not in paths]
         for path in more if len(paths) < MOST_TOGETHER else ():
             if order is not None and order.kind is OrderKind.SORT and len(paths) < _MOST_SORTED:
-                yield _ordered(OrderKind.SORT, (*paths, path))
-            for kind in curves(table_format):
-                yield _ordered(kind, sorted((*paths, path)))
+                yield _ordered(layout, OrderKind.SORT, (*paths, path))
+            for kind in kinds:
+                yield _ordered(layout, kind, sorted((*paths, path)))
 
 
-def curves(table_format: str) -> tuple[OrderKind, ...]:
-    """The curves that engines write for a format; Hive and plain Parquet tables have none."""
-    by_format = {
-        "delta": (OrderKind.CLUSTER, OrderKind.ZORDER),
-        "iceberg": (OrderKind.ZORDER,),
-    }
-    return by_format.get(table_format, ())
+def curves(table_format: str, *, partitioned: bool) -> tuple[OrderKind, ...]:
+    """The curves that engines write for a format; Hive and plain Parquet tables have none.
+
+    Delta clusters tables without partitions alone.
+    """
+    match table_format:
+        case "delta" if not partitioned:
+            return OrderKind.CLUSTER, OrderKind.ZORDER
+        case "delta" | "iceberg":
+            return (OrderKind.ZORDER,)
+        case _:
+            return ()
 
 
 def partitionings(
-    columns: Sequence[Column], distinct: Mapping[Path, int], table_format: str, files: int
+    base: Layout,
+    columns: Sequence[Column],
+    distinct: Mapping[Path, int],
+    table_format: str,
+    files: int,
 ) -> Iterator[Layout]:
     """Partitions by columns with few values, and by Iceberg's transforms.
 
@@ -60,16 +73,17 @@ def partitionings(
     """
     for column in columns[:MOST_COLUMNS]:
         if 1 < distinct[column.path] <= max(2, files):
-            yield _partitioned(column, IdentityTransform())
+            yield _partitioned(base, column, IdentityTransform())
         if table_format == "iceberg":
             for transform in _transforms(column):
-                yield _partitioned(column, transform)
+                yield _partitioned(base, column, transform)
 
 
-def with_order(partitioning: Layout, order: Layout) -> Layout | None:
+def with_order(partitioning: Layout, order: Layout, kinds: Sequence[OrderKind]) -> Layout | None:
     """A layout with the partitions of the first and the order of the second.
 
-    None if all columns of the order have one value in each partition.
+    `kinds` are the curves that partitions can have. None if all columns of the order have one value
+    in each partition.
     """
     single = {
         term.path
@@ -81,7 +95,9 @@ def with_order(partitioning: Layout, order: Layout) -> Layout | None:
         return None
     is_curve = order.order.kind is not OrderKind.SORT and len(inner) > 1
     kind = order.order.kind if is_curve else OrderKind.SORT
-    return Layout(partitions=partitioning.partitions, order=Order(kind, inner))
+    if kind not in (OrderKind.SORT, *kinds):
+        return None
+    return replace(partitioning, order=Order(kind, inner))
 
 
 def _transforms(column: Column) -> tuple[Transform, ...]:
@@ -98,9 +114,9 @@ def _transforms(column: Column) -> tuple[Transform, ...]:
             return ()
 
 
-def _ordered(kind: OrderKind, paths: Sequence[Path]) -> Layout:
-    return Layout(order=Order(kind, tuple(map(OrderColumn, paths))))
+def _ordered(base: Layout, kind: OrderKind, paths: Sequence[Path]) -> Layout:
+    return replace(base, order=Order(kind, tuple(map(OrderColumn, paths))))
 
 
-def _partitioned(column: Column, transform: Transform) -> Layout:
-    return Layout(partitions=(PartitionTerm(column.path, transform),))
+def _partitioned(base: Layout, column: Column, transform: Transform) -> Layout:
+    return replace(base, partitions=(PartitionTerm(column.path, transform),))

@@ -20,14 +20,13 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-CLAUSES = "partition by, sort by, zorder by, cluster by, file size, row group size or statistics on"
+CLAUSES = (
+    "partition by, sort by, zorder by, cluster by, file size, row group size, statistics on, "
+    "bloom on or order manifests by"
+)
 _TOKEN = re.compile(
     r"\s*(?:(?P<quoted>`(?:[^`]|``)+`)|(?P<number>[0-9]+(?:\.[0-9]+)?)|(?P<word>\w+)|(?P<sign>\S))"
 )
-_NOT_YET = {
-    "bloom": "bloom filters are not computed for layouts",
-    "order": "the order of manifests is not computed for layouts",
-}
 
 
 class _Token(NamedTuple):
@@ -84,8 +83,12 @@ class _Reader:
             case "statistics":
                 self.words("statistics", "on")
                 clause = {"statistics": self.listed(self.path)}
-            case word if word in _NOT_YET:
-                raise self.problem(_NOT_YET[word], first, hint=f"known are {CLAUSES}")
+            case "bloom":
+                self.words("bloom", "on")
+                clause = {"bloom": self.listed(self.path)}
+            case "order":
+                self.words("order", "manifests", "by")
+                clause = {"manifests": self.listed(self.path)}
             case _:
                 raise self.problem("this does not begin a clause", first, hint=f"write {CLAUSES}")
         name = next(iter(clause))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from whyscan.pruning.transforms import IdentityTransform, Transform
 from whyscan.tables.sizes import show_size
@@ -57,7 +58,9 @@ class Layout(Struct, frozen=True):
     """How the files of a table could be organised.
 
     What is None stays as it is today: the partitions, the order of rows, the sizes in bytes, and
-    the columns that have statistics. `partitions` is empty for a table without partitions.
+    the columns that have statistics. `partitions` is empty for a table without partitions. `bloom`
+    are the columns with bloom filters, and `manifests` the partition columns that manifests are
+    ordered by.
     """
 
     partitions: tuple[PartitionTerm, ...] | None = None
@@ -65,6 +68,13 @@ class Layout(Struct, frozen=True):
     file_size: int | None = None
     row_group_size: int | None = None
     statistics: tuple[Path, ...] | None = None
+    bloom: tuple[Path, ...] | None = None
+    manifests: tuple[Path, ...] | None = None
+
+    @property
+    def rewrites_files(self) -> bool:
+        """Whether the data files are written again, and not the manifests alone."""
+        return replace(self, manifests=None) != Layout()
 
     def __str__(self) -> str:
         clauses = []
@@ -78,6 +88,10 @@ class Layout(Struct, frozen=True):
             clauses.append(f"row group size {show_size(self.row_group_size, '')}")
         if self.statistics is not None:
             clauses.append(f"statistics on {', '.join(map(_written, self.statistics))}")
+        if self.bloom is not None:
+            clauses.append(f"bloom on {', '.join(map(_written, self.bloom))}")
+        if self.manifests is not None:
+            clauses.append(f"order manifests by {', '.join(map(_written, self.manifests))}")
         return " ".join(clauses)
 
     def columns(self) -> tuple[Path, ...]:

@@ -55,9 +55,12 @@ class PartOfTable(Struct, frozen=True, eq=False):
 def cheap_half(replay: TableReplay, layout: Replayed) -> PartOfTable | None:
     """Find the range of a column whose files are worth rewriting alone; None if there is none.
 
-    It is for formats and layouts that can be written for a part of the table: Iceberg by any
-    column, others by a partition column, if the partitions stay.
+    Without a sample of the files of today there is none, because nothing says what rewriting some
+    of them saves. It is for formats and layouts that can be written for a part of the table:
+    Iceberg by any column, others by a partition column, if the partitions stay.
     """
+    if not replay.sample_bytes or replay.sampled is not None:
+        return None
     columns = _range_columns(replay, layout)
     chosen = replay.costliest(SCANS)
     named = (c for at in chosen for c in replay.scans[at].predicate.columns())

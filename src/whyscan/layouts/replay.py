@@ -11,31 +11,38 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from whyscan.errors import EvaluationProblem, UsageError
+from whyscan.layouts.layout import Layout
 from whyscan.layouts.literal_columns import group_similar
 from whyscan.layouts.sample import choose
 from whyscan.layouts.snapshot import HypotheticalSnapshot, hypothetical
-from whyscan.planning.plan.planner import make_plan
+from whyscan.planning.plan.evidence import FILES, ROW_GROUPS
+from whyscan.planning.plan.planner import make_plan, total_of
 from whyscan.planning.plan.request import leaf_columns
 from whyscan.planning.plan.scan_plan import Depth
+from whyscan.profiles.prediction import EngineReader
+from whyscan.profiles.weakened import roles_of, weakened
+from whyscan.reports.report import make_report
 from whyscan.scan.rows import FileRows, matching
 from whyscan.tables.cached_snapshot import with_cache
+from whyscan.tables.snapshot import Collected
 from whyscan.tree import zones
 from whyscan.tree.arrow import arrow_type
 from whyscan.tree.lazy import lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     import numpy.typing as npt
 
-    from whyscan.layouts.layout import Layout
     from whyscan.layouts.literal_columns import SimilarPredicates
     from whyscan.layouts.sample import Sample
     from whyscan.layouts.table_scans import TableScan
-    from whyscan.planning.plan.scan_plan import Options
+    from whyscan.planning.plan.scan_plan import Options, ScanPlan
+    from whyscan.profiles.rule import EngineProfile
     from whyscan.tables.snapshot import Files, Snapshot
-    from whyscan.tree.nodes import Column, Path
+    from whyscan.tree.nodes import Column, Path, Predicate
 
+    Flags = npt.NDArray[np.bool_]
     Numbers = npt.NDArray[np.int64]
 
 ROUGH_ROWS = 60_000
@@ -74,13 +81,18 @@ class Replayed(Struct, frozen=True, eq=False):
 class TableReplay(Struct, frozen=True, eq=False, dict=True):
     """A table with the scans of its workload, which are replayed on layouts of it.
 
-    A rough replay has a thinned sample, and its layouts have at most `files_at_most` files.
+    With `sample_bytes` 0 no row is read, and layouts have the bounds that today's files prove. With
+    `profiles` a scan reads what the one of these engines reads that reads most. `sampled` is the
+    snapshot that rows are read of, if it is another: the containers of an inventory have none. A
+    rough replay has a thinned sample, and its layouts have at most `files_at_most` files.
     """
 
     snapshot: Snapshot
     scans: tuple[TableScan, ...]
     options: Options
     sample_bytes: int
+    profiles: tuple[EngineProfile, ...] = ()
+    sampled: Snapshot | None = None
     thinned_sample: Sample | None = None
     files_at_most: int | None = None
 
@@ -112,10 +124,29 @@ class TableReplay(Struct, frozen=True, eq=False, dict=True):
         return tuple(columns[path] for path in sorted(usable, key=lambda path: -costs[path]))
 
     @lazy
+    def base(self) -> Layout:
+        """What every candidate has: statistics of the columns that the predicates name.
+
+        A column has none today if the settings of the table leave it out.
+        """
+        recorded, missing = [], []
+        for column in leaf_columns(self.snapshot):
+            match self.snapshot.recording(column).collected:
+                case Collected.YES:
+                    recorded.append(column.path)
+                case Collected.BEYOND_BUDGET | Collected.SWITCHED_OFF if column in self.columns:
+                    missing.append(column.path)
+                case _:
+                    pass
+        return Layout(statistics=(*recorded, *missing)) if missing else Layout()
+
+    @lazy
     def sample(self) -> Sample:
         if self.thinned_sample is not None:
             return self.thinned_sample
-        drawn = choose(self.snapshot, self.files, self.columns, self.sample_bytes)
+        sampled = self.sampled or self.snapshot
+        files = self.files if self.sampled is None else sampled.files((), zones.zone("UTC"))
+        drawn = choose(sampled, files, self.columns, self.sample_bytes)
         drawn.columns(self.columns)
         return drawn
 
@@ -124,7 +155,7 @@ class TableReplay(Struct, frozen=True, eq=False, dict=True):
         """The costliest scans with a thinned sample and few files: quick, to rank layouts by."""
         chosen = self.costliest(ROUGH_SCANS)
         scans = tuple(self.scans[at] for at in chosen)
-        sample = self.sample.thinned(ROUGH_ROWS)
+        sample = self.sample.thinned(ROUGH_ROWS) if self.sample_bytes else None
         rough = replace(self, scans=scans, thinned_sample=sample, files_at_most=ROUGH_FILES)
         # The costliest columns are those of all scans.
         rough.__dict__.update(columns=self.columns, files=self.files)
@@ -142,13 +173,15 @@ class TableReplay(Struct, frozen=True, eq=False, dict=True):
     def amounts(self, snapshot: HypotheticalSnapshot) -> Amounts:
         """What each scan reads of a layout. Scans that differ in literals are planned together."""
         similar, alone = self._similar
+        engines_differ = _engines_differ(snapshot, self.profiles)
         read = np.zeros((2, len(self.scans)), np.int64)
         columns = dict.fromkeys(c for scan in self.scans for c in scan.predicate.columns())
         files = snapshot.files(tuple(columns))
         sizes = files.bytes.to_numpy()
         hashed = {buckets.source for buckets in files.containers.buckets}
         for predicates in similar:
-            if hashed.isdisjoint(column.path for column in predicates.columns):
+            by_engine = engines_differ(self.scans[predicates.at[0]].predicate)
+            if not by_engine and hashed.isdisjoint(c.path for c in predicates.columns):
                 kept = predicates.kept(files.containers)
                 read[:, list(predicates.at)] = kept @ sizes, kept.sum(axis=1)
             else:
@@ -159,34 +192,43 @@ class TableReplay(Struct, frozen=True, eq=False, dict=True):
     def planned(self, snapshot: Snapshot, chosen: Iterable[int]) -> Amounts:
         """What the `chosen` scans read, planned one by one; equal predicates are planned once."""
         read = np.zeros((2, len(self.scans)), np.int64)
-        options = replace(self.options, depth=Depth.FILES)
+        # Of manifests that only an engine opens, the bytes are counted if all are listed.
+        options = replace(self.options, depth=Depth.FILES, every_manifest=bool(self.profiles))
         planned: dict[tuple[str, str, int | None], tuple[int, int]] = {}
         for at in chosen:
             predicate = self.scans[at].predicate
             key = (predicate.text, predicate.zone, predicate.now)
             if key not in planned:
-                summary = make_plan(snapshot, predicate, options).summary
-                planned[key] = summary.bytes_kept or 0, summary.files_kept
+                plan = make_plan(snapshot, predicate, options)
+                planned[key] = _read_by(plan, self.profiles)
             read[:, at] = planned[key]
         return Amounts(read[0], read[1])
 
     def replayed(self, layout: Layout) -> Replayed | None:
         """Replay all scans on a layout; None if the table or the sample is not fit for it."""
         try:
-            snapshot = replace(
-                hypothetical(self.snapshot, layout, self.sample_bytes, self.sample),
-                files_at_most=self.files_at_most,
-            )
-            amounts = self.amounts(snapshot)
+            return self.layout_replayed(layout)
         except UsageError:
             return None
+
+    def layout_replayed(self, layout: Layout) -> Replayed:
+        """Replay all scans on a layout; an error if the table or the sample is not fit for it."""
+        sample = self.sample if self.sample_bytes else None
+        snapshot = replace(
+            hypothetical(self.snapshot, layout, self.sample_bytes, sample),
+            files_at_most=self.files_at_most,
+        )
+        amounts = self.amounts(snapshot)
         return Replayed(snapshot, amounts, *amounts.total(self.runs))
 
     def interval(self, replayed: Replayed) -> tuple[tuple[int, int], tuple[int, int]]:
         """The bytes and the files of all runs in other tables that the sample allows: low, high.
 
-        The costliest scans say by which share the numbers may differ.
+        The costliest scans say by which share the numbers may differ. Without a sample the low ends
+        are what rows that surely match fill, and the high ends what bounds leave open.
         """
+        if not self.sample_bytes:
+            return self._proved_interval(replayed)
         chosen = self.costliest(DRAWN_SCANS)
         some = replace(self, scans=tuple(self.scans[at] for at in chosen))
         mine = Amounts(replayed.amounts.bytes[chosen], replayed.amounts.files[chosen])
@@ -201,11 +243,34 @@ class TableReplay(Struct, frozen=True, eq=False, dict=True):
             (round(replayed.files * low_files), round(replayed.files * high_files)),
         )
 
+    def _proved_interval(self, replayed: Replayed) -> tuple[tuple[int, int], tuple[int, int]]:
+        snapshot, rows = replayed.snapshot, self._rows_at_least
+        files = np.minimum(replayed.amounts.files, -(-rows // round(snapshot.rows_a_file)))
+        sizes = np.minimum(replayed.amounts.bytes, np.rint(rows * snapshot.bytes_a_row))
+        low = int(sizes.astype(np.int64) @ self.runs), int(files.astype(np.int64) @ self.runs)
+        return (low[0], replayed.bytes), (low[1], replayed.files)
+
+    @lazy
+    def _rows_at_least(self) -> Numbers:
+        """For each scan the rows of today's files of which every row matches."""
+        rows = np.zeros(len(self.scans), np.int64)
+        options = replace(self.options, depth=Depth.FILES)
+        for at, scan in enumerate(self.scans):
+            plan = make_plan(self.snapshot, scan.predicate, options)
+            rows[at] = make_report(plan, verbose=False).rows_matched.at_least or 0
+        return rows
+
     def floor_bytes(self) -> int:
         """About the least that any layout reads: matching rows packed into files of today's size.
 
-        A scan of which the sample has no row reads a file.
+        A scan of which the sample has no row reads a file. Without a sample, rows that surely match
+        are counted.
         """
+        if not self.sample_bytes:
+            total = self.table_bytes()
+            rows = pc.sum(self.files.rows).as_py() or 0
+            sure = int(self._rows_at_least @ self.runs)
+            return round(sure * total / rows) if rows else 0
         if not self.columns:
             return self.today.total(self.runs)[0]
         sample = self.sample.thinned(ROUGH_ROWS)
@@ -226,6 +291,57 @@ class TableReplay(Struct, frozen=True, eq=False, dict=True):
 
     def table_bytes(self) -> int:
         return pc.sum(self.files.bytes).as_py() or 0
+
+
+def _engines_differ(
+    snapshot: HypotheticalSnapshot, profiles: Sequence[EngineProfile]
+) -> Callable[[Predicate], bool]:
+    """A function: whether an engine may read more files for a predicate than bounds prove."""
+    table_format = snapshot.format
+    reading = [profile for profile in profiles if profile.reads(table_format)]
+    level = _level(snapshot)
+    if any(not profile.prunes_at(table_format, level) for profile in reading):
+        return lambda _: True
+    roles = roles_of(snapshot)
+    rules = [profile.rules(table_format, name) for profile in reading for name in (FILES, level)]
+    return lambda predicate: any(weakened(predicate, some, roles).uses for some in rules)
+
+
+def _level(snapshot: Snapshot) -> str:
+    """The level whose rules say which files an engine reads: row groups, if footers have bounds."""
+    is_described_by_footers = isinstance(snapshot, HypotheticalSnapshot) and (
+        snapshot.base.footers_describe_files
+    )
+    return ROW_GROUPS if is_described_by_footers else FILES
+
+
+def _read_by(plan: ScanPlan, profiles: Sequence[EngineProfile]) -> tuple[int, int]:
+    """The bytes and files of the engine that reads most; without engines, those of the plan."""
+    most = plan.summary.bytes_kept or 0, plan.summary.files_kept
+    reading = [profile for profile in profiles if profile.reads(plan.snapshot.format)]
+    if not reading:
+        return most
+    reader = EngineReader(plan, open_more=True)
+    for profile in reading:
+        if _level(plan.snapshot) == FILES:
+            predicted = reader.predict(profile)
+            most = max(most, (predicted.bytes or 0, predicted.files_kept))
+        else:
+            kept = _kept_by_footers(reader, profile)
+            size = total_of(reader.evidence.bytes, kept) or 0
+            most = max(most, (size, int(kept.sum())))
+    return most
+
+
+def _kept_by_footers(reader: EngineReader, profile: EngineProfile) -> Flags:
+    """One flag per file of a layout whose bounds would stand in footers: the engine reads it."""
+    level = reader.evidence.file_level
+    kept = np.ones(level.listed.count, np.bool_)
+    for name in (FILES, ROW_GROUPS):
+        if profile.prunes_at(reader.format, name):
+            used = weakened(reader.plan.predicate, profile.rules(reader.format, name), reader.roles)
+            kept &= reader.kept(name, level.listed.containers, used)
+    return kept | level.verdicts.kept
 
 
 def _matching_share(

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from whyscan.layouts import candidates
+from whyscan.layouts.applied import partitions_today
+from whyscan.pruning.transforms import IdentityTransform
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from whyscan.layouts.layout import Layout
+    from whyscan.layouts.layout import Layout, OrderKind
     from whyscan.layouts.replay import Replayed, TableReplay
+    from whyscan.tree.nodes import Column
 
 BEAM = 4
 """The layouts of one step of the search that are built upon in the next."""
@@ -28,7 +33,8 @@ def best_layouts(
     """
     if not replay.columns:
         return []
-    progress("reading a sample")
+    if replay.sample_bytes:
+        progress("reading a sample")
     ranked = _distinct(_Search(replay.rough, progress).ranked())
     finalists = []
     for number, rough in enumerate(ranked[:_FINALISTS], 1):
@@ -38,7 +44,11 @@ def best_layouts(
 
 
 class _Search:
-    """A beam search: orders of one column, of two to four, partitions, partitions with an order."""
+    """A beam search: orders of one column, of two to four, partitions, partitions with an order.
+
+    Orders keep the partitions of today. Without partitions they are tried if no query filters by
+    one of the partition columns.
+    """
 
     def __init__(self, replay: TableReplay, progress: Callable[[str], None]) -> None:
         self.replay = replay
@@ -48,22 +58,42 @@ class _Search:
     def ranked(self) -> list[Replayed]:
         """Every layout that was tried, the one that reads least first."""
         replay, columns = self.replay, self.replay.columns
-        table_format = replay.snapshot.format
-        orders = self.try_all(candidates.single_orders(columns))
-        for _ in range(candidates.MOST_TOGETHER - 1):
-            best = [one.layout for one in _by_bytes(orders)[:BEAM]]
-            orders += self.try_all(candidates.longer_orders(best, columns, table_format))
+        table_format, today = replay.snapshot.format, partitions_today(replay.snapshot)
+        base = replay.base
+        single = {t.path for t in today if isinstance(t.transform, IdentityTransform)}
+        filtered = {column.path for column in columns}
+        within = [column for column in columns if column.path not in single]
+        in_partitions = candidates.curves(table_format, partitioned=True)
+        anywhere = candidates.curves(table_format, partitioned=False)
+        if base.statistics is not None:
+            self.try_all([base])
+        orders = self.orders(base, within, in_partitions if today else anywhere)
+        if not all(term.path in filtered for term in today):
+            orders += self.orders(replace(base, partitions=()), columns, anywhere)
+        if not replay.sample_bytes:  # Bounds prove nothing about partitions.
+            return _by_bytes(one for one in self.tried.values() if one is not None)
         distinct = {c.column.path: len(c.distinct) for c in replay.sample.columns(columns)}
         partitioned = self.try_all(
-            candidates.partitionings(columns, distinct, table_format, replay.files.count)
+            candidates.partitionings(base, columns, distinct, table_format, replay.files.count)
         )
         self.try_all(
             both
             for outer in _by_bytes(partitioned)[:BEAM]
             for inner in _by_bytes(orders)[:BEAM]
-            if (both := candidates.with_order(outer.layout, inner.layout)) is not None
+            if (both := candidates.with_order(outer.layout, inner.layout, in_partitions))
+            is not None
         )
         return _by_bytes(one for one in self.tried.values() if one is not None)
+
+    def orders(
+        self, base: Layout, columns: Sequence[Column], kinds: Sequence[OrderKind]
+    ) -> list[Replayed]:
+        """Replay the base layout in orders of one column, and the best with more columns."""
+        orders = self.try_all(candidates.single_orders(base, columns))
+        for _ in range(candidates.MOST_TOGETHER - 1):
+            best = [one.layout for one in _by_bytes(orders)[:BEAM]]
+            orders += self.try_all(candidates.longer_orders(best, columns, kinds))
+        return orders
 
     def try_all(self, layouts: Iterable[Layout]) -> list[Replayed]:
         """Replay the layouts that were not tried before."""
@@ -88,5 +118,12 @@ def _distinct(ranked: Sequence[Replayed]) -> list[Replayed]:
 
 
 def _by_bytes(replayed: Iterable[Replayed]) -> list[Replayed]:
-    """The layouts that read the fewest bytes first; of two equals the one of fewer columns."""
-    return sorted(replayed, key=lambda one: (one.bytes, len(one.layout.columns())))
+    """The layouts that read the fewest bytes first.
+
+    Of two equals the one of fewer columns is first, then the one that keeps the partitions.
+    """
+
+    def cost(one: Replayed) -> tuple[int, int, bool]:
+        return one.bytes, len(one.layout.columns()), one.layout.partitions is not None
+
+    return sorted(replayed, key=cost)

@@ -169,6 +169,10 @@ class HypotheticalSnapshot(Struct, frozen=True, eq=False, dict=True):
         rows = applied_layouts.rows_a_file(self.layout.layout, self._base_files, self._table_rows)
         return max(rows, self._table_rows / (self.files_at_most or math.inf))
 
+    @property
+    def file_count(self) -> int:
+        return len(self._row_counts)
+
     @lazy
     def _cut(self) -> Cut:
         """The sampled rows as files; only with a sample."""

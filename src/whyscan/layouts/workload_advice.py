@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
@@ -11,7 +12,11 @@ from whyscan.layouts.advice import Advice, UnadvisedTable, UnreadQuery, advice_o
 from whyscan.layouts.replay import TableReplay
 from whyscan.layouts.table_scans import scans_by_table
 from whyscan.planning.plan.request import options_of
+from whyscan.profiles.engine_names import named_profiles
 from whyscan.reports.words import counted
+from whyscan.tables import open_snapshot
+from whyscan.tables.inventory.snapshot import InventorySnapshot
+from whyscan.tables.time_travel import Travel
 from whyscan.terms import PlanTerms
 
 if TYPE_CHECKING:
@@ -49,12 +54,17 @@ def advise_on_tables(
     tables: Mapping[str, Snapshot],
     timezone: str,
     sample_bytes: int,
+    *,
+    engines: Sequence[str] = (),
+    storage: Mapping[str, object] = MappingProxyType({}),
     progress: Callable[[str], None] = lambda _: None,
 ) -> AdvicePart:
     """Advise on the tables of these names; queries may name the other tables, too.
 
-    A table that cannot be read is listed with the reason.
+    A table that cannot be read is listed with the reason. `storage` opens a table of an inventory
+    for its sample.
     """
+    profiles = named_profiles(engines)
     options = options_of(PlanTerms())
     scans = scans_by_table(queries, tables, timezone, options)
     advised, failed = [], []
@@ -64,8 +74,11 @@ def advise_on_tables(
             of_table = scans.by_table[name]
             if not all(scan.reads_everything for scan in of_table):
                 progress(f"laying out {name}")
-                replay = TableReplay(snapshot, of_table, options, sample_bytes)
-                advised.append(advice_on(name, replay))
+                sampled = _table_itself(snapshot, storage) if sample_bytes else None
+                replay = TableReplay(
+                    snapshot, of_table, options, sample_bytes, profiles, sampled=sampled
+                )
+                advised.append(advice_on(name, replay, progress))
         except WhyscanError as error:
             hint = "" if error.hint is None else f" ({error.hint})"
             failed.append(UnadvisedTable(name, " ".join(f"{error.message}{hint}".split())))
@@ -78,7 +91,23 @@ def advise_on_tables(
     )
 
 
-def joined(parts: Sequence[AdvicePart], unparsed: Iterable[UnparsedEntry]) -> Advice:
+def _table_itself(snapshot: Snapshot, storage: Mapping[str, object]) -> Snapshot | None:
+    """The table behind the containers of an inventory, at their version; None for any other."""
+    if not isinstance(snapshot, InventorySnapshot):
+        return None
+    has_versions = snapshot.format == "delta"
+    travel = Travel(
+        snapshot.version if has_versions else None,
+        None if has_versions else snapshot.version,
+        None,
+        None,
+    )
+    return open_snapshot([snapshot.uri], {}, dict(storage), travel)
+
+
+def joined(
+    parts: Sequence[AdvicePart], unparsed: Iterable[UnparsedEntry], engines: Sequence[str] = ()
+) -> Advice:
     """Join the parts; an error if there is nothing to advise on."""
     unread = {text: why for part in parts for text, why in part.unread.items()}
     everything = frozenset[str]().union(*(part.reading_everything for part in parts))
@@ -105,7 +134,12 @@ def joined(parts: Sequence[AdvicePart], unparsed: Iterable[UnparsedEntry]) -> Ad
             f"nothing to advise on: {', '.join(reasons)}", hint=None if failed else conditions
         )
     return Advice(
-        tuple(sorted(tables, key=_change)), lines, len(everything), len(elsewhere), failed
+        tuple(sorted(tables, key=_change)),
+        lines,
+        len(everything),
+        len(elsewhere),
+        failed,
+        tuple(f"{profile.name} {profile.version}" for profile in named_profiles(engines)),
     )
 
 

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from msgspec import Struct
 
 from whyscan.errors import UsageError
-from whyscan.layouts.curves import CURVE_BITS, hilbert, zorder
+from whyscan.layouts.curves import CURVE_BITS, hilbert, ordered_bits, zorder, zorder_words
 from whyscan.layouts.layout import OrderKind
 from whyscan.pruning.containers import ColumnStatistics, checked
 from whyscan.pruning.mask import simplified
@@ -111,7 +111,8 @@ def ordered_rows(sample: Sample, layout: AppliedLayout) -> OrderedRows:
     """Order the sampled rows by partition, and within a partition as the layout says."""
     columns = sample.columns(layout.columns)
     groups = _groups(layout, columns, sample.rows)
-    rows = np.lexsort((*reversed(_keys(layout, columns)), groups))
+    keys = _keys(layout, columns, by_bits=sample.snapshot.format == "iceberg")
+    rows = np.lexsort((*reversed(keys), groups))
     return OrderedRows(rows, groups[rows])
 
 
@@ -197,8 +198,14 @@ def partition_values(term: PartitionTerm, source: SampledColumn, values: pa.Arra
     return partition
 
 
-def _keys(layout: AppliedLayout, columns: Sequence[SampledColumn]) -> list[npt.NDArray[np.integer]]:
-    """What rows are sorted by within a partition, the most important first."""
+def _keys(
+    layout: AppliedLayout, columns: Sequence[SampledColumn], *, by_bits: bool
+) -> list[npt.NDArray[np.integer]]:
+    """What rows are sorted by within a partition, the most important first.
+
+    `by_bits`: a Z-order interleaves the bits of the values, as Iceberg does. So a column whose
+    values differ in higher bits comes first. Delta interleaves ranks.
+    """
     order = layout.order
     if order is None:
         return []
@@ -209,10 +216,19 @@ def _keys(layout: AppliedLayout, columns: Sequence[SampledColumn]) -> list[npt.N
             -column.places if wanted.descending else column.places
             for wanted, column in zip(order.columns, sampled, strict=True)
         ]
+    if order.kind is OrderKind.ZORDER and by_bits:
+        return list(zorder_words([_bits(column) for column in sampled]))
     bits = min(_RANGES.bit_length(), CURVE_BITS // len(sampled))
     coordinates = [_range_numbers(column.places, bits) for column in sampled]
     curve = zorder if order.kind is OrderKind.ZORDER else hilbert
     return [curve(coordinates, bits)]
+
+
+def _bits(column: SampledColumn) -> npt.NDArray[np.uint64]:
+    """The bits of each row's value; NaN is above all values, and NULL is 0."""
+    bits = ordered_bits(column.distinct)
+    others = np.array([2**64 - 1, 0], np.uint64)
+    return np.concatenate((bits, others))[column.places]
 
 
 def _range_numbers(places: Numbers, bits: int) -> npt.NDArray[np.uint64]:

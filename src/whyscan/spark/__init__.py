@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from whyscan.spark.sessions import session
     from whyscan.spark.stage_output import write_table
     from whyscan.spark.stages.advise import advise
+    from whyscan.spark.stages.advise.verify_layout import verify_layout
     from whyscan.spark.stages.audit.report import Audit
     from whyscan.spark.stages.audit.result_tables import audit_frames
     from whyscan.spark.stages.audit.run import audit
@@ -43,6 +44,7 @@ __all__ = [
     "register",
     "session",
     "verify",
+    "verify_layout",
     "verify_workload",
     "workload_frame",
     "workload_scans",
@@ -70,6 +72,7 @@ _MODULES = {
     "register": "whyscan.spark.reading.frames",
     "session": "whyscan.spark.sessions",
     "verify": "whyscan.spark.stages.verify",
+    "verify_layout": "whyscan.spark.stages.advise.verify_layout",
     "verify_workload": "whyscan.spark.stages.verify",
     "workload_frame": "whyscan.spark.stages.workload.frames",
     "workload_scans": "whyscan.spark.stages.workload.scans",

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from whyscan.errors import UsageError
 from whyscan.layouts.workload_advice import advise_on_tables, joined
+from whyscan.profiles.engine_names import named_profiles
 from whyscan.reports.masked_records import masked
 from whyscan.reports.words import counted
 from whyscan.spark.errors import carried
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     Paths = str | PathLike[str]
     Work = tuple[tuple[str, ...], tuple[Pinned, ...], tuple[Query, ...]]
 
-__all__ = ["advise"]
+__all__ = ["advise", "verify_layout"]
 
 SCHEMA = pa.schema([("part", pa.binary())])
 
@@ -48,6 +49,9 @@ def advise(
     tables: Mapping[str, str] | Sequence[str | NamedTable],
     *,
     sample: int = SAMPLE_BYTES,
+    inventory: str | None = None,
+    inventory_format: str = "parquet",
+    engines: Sequence[str] = (),
     dialect: str = "spark",
     timezone: str = "UTC",
     storage: Mapping[str, object] = MappingProxyType({}),
@@ -59,7 +63,10 @@ def advise(
     - `workload` is paths of logs, a `Workload`, or a frame of `workload_frame`.
     - `tables` maps the names that queries use to addresses, or lists `NAME=URI`, globs and
       namespaces of catalogs.
-    - `sample` is how many bytes of each table executors may read for its sample.
+    - `sample` is how many bytes of each table executors may read for its sample; with 0 bounds
+      alone are used, as in `whyscan.advise`.
+    - `inventory` is the place of an inventory, whose tables are planned by its containers.
+    - `engines` names engines: bytes are those that the one of them reads that reads most.
     - `dialect` is for texts whose log names no dialect, and `timezone` is their session time zone.
     - `storage` are the storage options of the tables and of the logs.
     - `partition_types` are the types of Hive partition columns, by table and column.
@@ -67,9 +74,11 @@ def advise(
 
     The advice is that of `whyscan.advise`. A table that cannot be read is listed.
     """
-    if sample <= 0:
-        raise UsageError("advice needs a sample of rows", hint="sample=200_000_000")
-    pinned = pinned_tables(spark, tables, partition_types, storage, None, progress)
+    if sample < 0:
+        raise UsageError(f"a sample of {sample} bytes", hint="sample=200_000_000")
+    named_profiles(engines)
+    place = None if inventory is None else (inventory, inventory_format)
+    pinned = pinned_tables(spark, tables, partition_types, storage, place, progress)
     if not pinned:
         raise UsageError("there is no table to advise on", hint="name one: NAME=URI")
     read = workload_of(spark, workload, dialect, storage, column_types(pinned))
@@ -77,11 +86,13 @@ def advise(
     text = f"searching layouts of {counted(len(pinned), 'table')}"
     if progress is not None:
         progress(text)
-    frame = mapped(work_frame(spark, work), _advising(timezone, sample), SCHEMA)
+    frame = mapped(
+        work_frame(spark, work), _advising(timezone, sample, tuple(engines), dict(storage)), SCHEMA
+    )
     with described(spark, "advise", text):
         rows = ran(frame.collect)
     parts = [pickle.loads(row["part"]) for row in rows]  # noqa: S301 - by our executors
-    return masked(joined(parts, read.unparsed))
+    return masked(joined(parts, read.unparsed, engines))
 
 
 def _work(tables: Sequence[Pinned], queries: Sequence[Query]) -> Iterator[Work]:
@@ -97,14 +108,18 @@ def _work(tables: Sequence[Pinned], queries: Sequence[Query]) -> Iterator[Work]:
         yield (), tuple(tables), left
 
 
-def _advising(timezone: str, sample_bytes: int) -> Task:
+def _advising(
+    timezone: str, sample_bytes: int, engines: Sequence[str], storage: Mapping[str, object]
+) -> Task:
     """A function for `mapInArrow`: a table and its queries to the part of the advice on it."""
 
     @carried
     def advised(batches: Batches) -> Iterator[pa.RecordBatch]:
         for names, tables, queries in work_of_task(batches):
             opened = Tables(tables, [query.text for query in queries])
-            part = advise_on_tables(names, queries, opened, timezone, sample_bytes)
+            part = advise_on_tables(
+                names, queries, opened, timezone, sample_bytes, engines=engines, storage=storage
+            )
             yield pa.RecordBatch.from_arrays(
                 [pa.array([pickle.dumps(part)], pa.binary())], schema=SCHEMA
             )

@@ -65,8 +65,18 @@ def test_without_conditions_there_is_nothing_to_advise_on(spark, lake):
     assert caught.value.message == "nothing to advise on: 1 query read everything on purpose"
 
 
-def test_a_sample_of_nothing_and_no_tables_are_refused(spark, lake, workload):
+def test_engines_and_bounds_alone_are_as_in_one_process(spark, lake, workload):
+    terms = {"sample": 0, "engines": ("spark-delta", "duckdb")}
+
+    advice = whyscan_spark.advise(spark, workload, lake, **terms)
+
+    expected = whyscan.advise(workload, lake, **terms)
+    assert {t.table: t for t in advice.tables} == {t.table: t for t in expected.tables}
+    assert advice.engines == expected.engines
+
+
+def test_a_sample_of_less_than_nothing_and_no_tables_are_refused(spark, lake, workload):
     with pytest.raises(UsageError):
-        whyscan_spark.advise(spark, workload, lake, sample=0)
+        whyscan_spark.advise(spark, workload, lake, sample=-1)
     with pytest.raises(UsageError):
         whyscan_spark.advise(spark, workload, {})
