@@ -20,6 +20,7 @@ sys.path.append(str(ROOT / "tests"))
 SUITES = (
     "evaluation",
     "footers",
+    "profiles",
     "cold_start",
     "delta",
     "delta_spark",

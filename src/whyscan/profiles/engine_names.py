@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
@@ -64,12 +65,18 @@ def common_profiles(table_format: str) -> tuple[EngineProfile, ...]:
 
 def default_profile(engine: EngineRules) -> EngineProfile:
     """The engine in the version that is installed, else in the newest that is in its profile."""
-    try:
-        installed = version(engine.package) if engine.package else ""
-    except PackageNotFoundError:
-        installed = ""
+    installed = _installed(engine.package) if engine.package else ""
     matching = _exact(engine, installed) if installed else None
     return EngineProfile(rules_of_engine=engine, version=matching or engine.versions[0])
+
+
+@lru_cache
+def _installed(package: str) -> str:
+    """The version of a package, which takes a file to find out; empty if it is not installed."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
 
 
 def _named(text: str) -> EngineProfile:

@@ -11,7 +11,7 @@ Each alternative is TRUE of the same rows, and is planned again under the same p
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -63,13 +63,20 @@ class Fix(Struct, frozen=True):
         return joined([conjunct.sql for conjunct in self.predicate.conjuncts]) or ""
 
 
+Written: TypeAlias = "dict[tuple[int, Alternative, int], tuple[Expression, tuple[str, ...]]]"
+"""By position, alternative and longest list: the changed conjunct, and what is new in it."""
+
+
 def best_fix(
-    request: PlanRequest, read: Prediction, predict: Callable[[Predicate], Prediction]
+    request: PlanRequest,
+    read: Prediction,
+    predict: Callable[[Predicate], Prediction],
+    written: Written,
 ) -> Fix | None:
     """The predicate with which an engine reads the fewest files; None where none reads fewer.
 
     `read` is what the engine reads, and `predict` gives what it reads with another predicate. The
-    conjuncts are changed one after another.
+    conjuncts are changed one after another. `written` keeps alternatives for other engines.
     """
     best = Fix(request.predicate, read)
     offers = dict.fromkeys(
@@ -78,10 +85,13 @@ def best_fix(
         for alternative in use.rule.instead
     )
     for position, alternative, longest in offers:
-        written = _Writer(alternative, longest or 1, request.zone)
-        original = request.predicate.conjuncts[position].expression
-        changed = written.mapped(normal(original))
-        if not written.parts:
+        key = position, alternative, longest
+        if key not in written:
+            writer = _Writer(alternative, longest or 1, request.zone)
+            original = request.predicate.conjuncts[position].expression
+            written[key] = writer.mapped(normal(original)), tuple(writer.parts)
+        changed, parts = written[key]
+        if not parts:
             continue
         conjuncts = list(best.predicate.conjuncts)
         conjuncts[position] = conjunct(changed)
@@ -89,7 +99,7 @@ def best_fix(
         predicted = predict(predicate)
         if _amount(predicted) < _amount(best.prediction):
             others = (change for change in best.changes if change.position != position)
-            change = WrittenAlternative(position, alternative, tuple(written.parts))
+            change = WrittenAlternative(position, alternative, parts)
             best = Fix(predicate, predicted, (*others, change))
     return best if best.changes else None
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from whyscan.planning.plan.scan_plan import PlannedSnapshot
-    from whyscan.profiles.fixes import Fix
+    from whyscan.profiles.fixes import Fix, Written
     from whyscan.profiles.prediction import Prediction
     from whyscan.profiles.rule import EngineProfile, Rule
     from whyscan.profiles.weakened import RuleUse
@@ -137,8 +137,9 @@ def engine_readings(planned: PlannedSnapshot, levels: Sequence[Level]) -> tuple[
     read = predict(profiles, planned.predicate) if profiles else []
     if not names and not any(_differs(prediction, levels) for prediction in read):
         return ()
+    written: Written = {}
     return tuple(
-        _reading(planned, profile, prediction, predict if names else None)
+        _reading(planned, profile, prediction, predict if names else None, written)
         for profile, prediction in zip(profiles, read, strict=True)
     )
 
@@ -196,10 +197,11 @@ def _reading(
     profile: EngineProfile,
     prediction: Prediction,
     predict: Predict | None,
+    written: Written,
 ) -> EngineReading:
     fix = None
     if predict is not None:
-        fix = best_fix(planned, prediction, lambda other: predict([profile], other)[0])
+        fix = best_fix(planned, prediction, lambda other: predict([profile], other)[0], written)
     measured = profile.is_measured_on(planned.snapshot.format) and all(
         use.rule.evidence is RuleEvidence.MEASURED for use in prediction.uses
     )
