@@ -74,7 +74,10 @@ def written(spark, tmp_path_factory) -> dict[str, Path]:
     )
     context = datafusion.SessionContext(config)
     context.register_parquet("t", f"{root}/spark")
-    context.sql(f"COPY t TO '{root}/datafusion/f.parquet' STORED AS PARQUET").collect()
+    instant = "arrow_cast(ts, 'Timestamp(Microsecond, Some(\"UTC\"))') AS ts"
+    columns = f"i, k, s, x, long_x, d, n, f, {instant}, c"
+    target = f"{root}/datafusion/f.parquet"
+    context.sql(f"COPY (SELECT {columns} FROM t) TO '{target}' STORED AS PARQUET").collect()
     return {name: root / name for name in ("spark", "duckdb", "datafusion")}
 
 
@@ -97,7 +100,8 @@ def test_pages_and_filters_of_these_writers_are_used(written):
     for writer in ("spark", "datafusion"):
         total, kept, _ = level(writer, "i = 1500", "pages")
         assert kept <= 2 < total, writer
-    for writer in ("spark", "duckdb", "datafusion"):
+    # DuckDB writes bloom filters of columns with dictionaries alone.
+    for writer in ("spark", "datafusion"):
         total, kept, by = level(writer, "k = 1001", "row_groups")
         assert (kept, by.get("bloom")) == (0, total), writer
     for writer in ("spark", "duckdb", "datafusion"):
