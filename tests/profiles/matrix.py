@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from collections import Counter
@@ -12,9 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 import whyscan
 from profiles.cases import CASES
 from profiles.lakes import LAKES
+from profiles.trino_tables import ADDRESS, register, server_and_folder
 from whyscan.errors import WhyscanError
 from whyscan.planning.plan.evidence import FILES, MANIFESTS, ROW_GROUPS
 from whyscan.predicate.binding.bind import bind
@@ -34,15 +38,26 @@ if TYPE_CHECKING:
     from whyscan.profiles.rule import EngineProfile
     from whyscan.spark.stages.verify.engines.engine import EngineAnswer, OpenedEngine
 
+
+def format_of(table: str) -> str:
+    """The format of a table of the matrix."""
+    return table.partition("-")[0]
+
+
 IN_PROCESS = ("duckdb", "datafusion", "polars", "pyiceberg", "delta-rs", "pyarrow")
 ON_SPARK = ("spark-delta", "spark-iceberg", "spark-parquet")
+ON_A_SERVER = "trino"
 WANTED = 0.97
 """The share of predicates of which every number must be the engine's."""
 LEAST = 150
 """How many predicates an engine must have answered on a table."""
 
 
-VERSIONS = {("duckdb", "delta"): "duckdb@1.5.5", ("duckdb", "iceberg"): "duckdb@1.5.5"}
+VERSIONS = {
+    ("duckdb", "delta"): "duckdb@1.5.5",
+    ("duckdb", "iceberg"): "duckdb@1.5.5",
+    **dict.fromkeys([(ON_A_SERVER, name) for name in map(format_of, LAKES)], "trino@476"),
+}
 """The version of an engine that reads a format, where it is not the installed one."""
 
 _FRACTION = "the typed predicate is i = 606: the fraction is gone when it is bound"
@@ -139,11 +154,6 @@ WITHOUT_LOG = frozenset({"parquet", "hive"})
 """Tables whose files have no statistics but those of their footers."""
 
 
-def format_of(table: str) -> str:
-    """The format of a table of the matrix."""
-    return table.partition("-")[0]
-
-
 def rules_of(engine: str, address: Path) -> dict[str, tuple[str, ...]]:
     """By predicate: the rules of an engine that concern it at some level."""
     snapshot = whyscan.open(str(address)).snapshot
@@ -180,7 +190,10 @@ def run(
     """One engine on one table, over all cases."""
     table = whyscan.open(str(address))
     (profile,) = named_profiles([VERSIONS.get((engine, format_of(name)), engine)])
-    opened = ENGINES[engine](target_of(table, spark if engine in ON_SPARK else None))
+    target = target_of(table, spark if engine in ON_SPARK else None)
+    if engine == ON_A_SERVER:
+        target = replace(target, trino=register(*server_and_folder(), name, address))
+    opened = ENGINES[engine](target)
     cell = Cell(engine, name)
     for sql in cases:
         _compare(cell, table, sql, (opened, profile))
@@ -229,16 +242,18 @@ def cells(
 def main() -> int:
     """Print hits and misses; 1 if an engine reads other files than its profile predicts."""
     words = sys.argv[1:]
-    engines = [name for name in (*IN_PROCESS, *ON_SPARK) if not words or name in words]
+    every = (*IN_PROCESS, *ON_SPARK, *((ON_A_SERVER,) if ADDRESS in os.environ else ()))
+    engines = [name for name in every if not set(words) - set(LAKES) or name in words]
     tables = [name for name in LAKES if not set(words) & set(LAKES) or name in words]
     spark = None
     failed = False
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = server_and_folder()[1] if ON_A_SERVER in engines else Path(temporary)
         if set(engines) & set(ON_SPARK):
             from support import spark_sessions
 
-            spark = spark_sessions.start(Path(folder, "spark"))
-        for cell in cells(Path(folder), engines, tables, spark):
+            spark = spark_sessions.start(Path(temporary, "spark"))
+        for cell in cells(folder, engines, tables, spark):
             print(cell)
             for missed in cell.misses:
                 print(missed)

@@ -10,7 +10,7 @@ import pytest
 
 from profiles.cases import CASES
 from profiles.lakes import LAKES
-from profiles.matrix import IN_PROCESS, ON_SPARK, VERSIONS, format_of, rules_of, run
+from profiles.matrix import IN_PROCESS, ON_A_SERVER, ON_SPARK, VERSIONS, format_of, rules_of, run
 from whyscan.profiles.engine_names import ENGINES, named_profiles
 from whyscan.profiles.rule import RuleEvidence
 from whyscan.spark.stages.verify.engines.duckdb_engine import BESIDE
@@ -113,7 +113,7 @@ def test_every_measured_rule_concerns_a_predicate_of_the_matrix(tables):
     }
     concerned = {
         rule
-        for engine, table in pairs((*IN_PROCESS, *ON_SPARK))
+        for engine, table in pairs((*IN_PROCESS, *ON_SPARK, ON_A_SERVER))
         for rules in rules_of(engine, tables[table]).values()
         for rule in rules
     }

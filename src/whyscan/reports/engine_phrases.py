@@ -54,9 +54,12 @@ def engine_line(engine: EngineReading, levels: Sequence[Level]) -> str:
 
 
 def rules_that_differ(engine: EngineReading, levels: Sequence[Level]) -> tuple[EngineRule, ...]:
-    """The rules at the level at which the engine reads more than metadata proves."""
+    """The rules at the level at which the engine reads more than metadata proves.
+
+    Where only footers describe files, it is rules of row groups that keep a file.
+    """
     if engine.files.kept > _proven(levels, FILES).kept:
-        return engine.rules_at(FILES)
+        return engine.rules_at(FILES) or engine.rules_at(ROW_GROUPS)
     return () if more_row_groups(engine, levels) is None else engine.rules_at(ROW_GROUPS)
 
 

@@ -12,7 +12,7 @@ from whyscan.fields import Count, LevelName, Name, Record, Sentence, Sql, Word, 
 from whyscan.planning.plan.evidence import FILES, MANIFESTS
 from whyscan.planning.plan.scan_plan import ScanPlan
 from whyscan.profiles.engine_names import EVERY, common_profiles, named_profiles
-from whyscan.profiles.features import Feature
+from whyscan.profiles.features import COMPUTED, Feature
 from whyscan.profiles.fixes import best_fix
 from whyscan.profiles.prediction import EngineReader, uses_of
 from whyscan.profiles.rule import RuleEvidence
@@ -238,12 +238,15 @@ _CONCERNS = {
     Feature.CAST_OF_NUMBER: "casts of the column",
     Feature.PATTERN: "LIKE",
     Feature.INEQUALITY: "<>",
+    Feature.INSTANT: "timestamps",
 }
 
 
 def _concerns(rule: Rule) -> str:
     """What a rule is about, in a few words; by default its effect."""
     features = rule.concerns | rule.any_of
+    if rule.functions and not features & COMPUTED:
+        features |= {Feature.FUNCTION}
     return next(
         (words for feature, words in _CONCERNS.items() if feature in features), rule.effect_text
     )

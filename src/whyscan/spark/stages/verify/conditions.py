@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from whyscan.tree.types import Type
 
 SPARKS = frozenset({"spark", "databricks", "spark2"})
+TRINO = "trino"
 EVERYTHING = "*"
 TIME = "time"
 _NESTED = frozenset({"array", "list", "map"})
@@ -115,10 +116,17 @@ def translated(text: str, dialect: str, target: str) -> str:
     if dialect == target or (dialect in SPARKS and target in SPARKS):
         return text
     import sqlglot
+    from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
     try:
-        return sqlglot.parse_one(text, read=dialect).sql(target)
+        tree = sqlglot.parse_one(text, read=dialect)
+        if target == TRINO:
+            # Trino unwraps a CAST to a range of its column, and not a TRY_CAST.
+            tree = tree.transform(
+                lambda node: exp.cast(node.this, node.to) if isinstance(node, exp.TryCast) else node
+            )
+        return tree.sql(target)
     except SqlglotError as error:
         line = str(error).splitlines()[0]
         raise WhyscanError(f"cannot be said in {target}'s SQL: {line}") from error

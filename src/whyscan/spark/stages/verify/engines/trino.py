@@ -36,10 +36,10 @@ class TrinoEngine:
 
     def ask(self, sql: str) -> EngineAnswer:
         statement = f"SELECT count(*) FROM {self._table} WHERE ({sql}\n)"  # noqa: S608 - the user's own
-        query, rows = self._run(statement)
+        query, rows = self.run(statement)
         response = self._get(f"{self._server}/v1/query/{query}")
         read = (response.get("queryStats") or {}).get("physicalInputPositions")
-        _, plan = self._run(f"EXPLAIN ANALYZE VERBOSE {statement}")
+        _, plan = self.run(f"EXPLAIN ANALYZE VERBOSE {statement}")
         files = _FILES.findall(str(plan[0][0]))
         return EngineAnswer(
             int(rows[0][0]),
@@ -54,7 +54,7 @@ class TrinoEngine:
             self._version = (response.get("nodeVersion") or {}).get("version")
         return self._version
 
-    def _run(self, sql: str) -> tuple[str, list[list[Any]]]:
+    def run(self, sql: str) -> tuple[str, list[list[Any]]]:
         """Run a statement; the query id and the rows."""
         response = self._send(Request(f"{self._server}/v1/statement", sql.encode()))  # noqa: S310 - checked when it was opened
         rows: list[list[Any]] = []
