@@ -67,6 +67,15 @@ def test_a_table_is_appended_to_and_replaced_and_a_write_that_fails_leaves_it(
     assert rows(spark, place, form) == []
 
 
+def test_the_ui_says_which_table_is_written(spark, tmp_path):
+    write_table(spark.range(2).toDF("n"), f"{tmp_path}/out")
+
+    context = spark.sparkContext
+    store = context._jsc.sc().statusStore()
+    jobs = context.statusTracker().getJobIdsForGroup("whyscan output")
+    assert f"append {tmp_path}/out" in {store.job(job).description().get() for job in jobs}
+
+
 def test_other_tools_read_what_spark_wrote(spark, tmp_path):
     frame = spark.createDataFrame([(1, {"ann": 2}, None)], "n int, users map<string,long>, x long")
     for form in ("parquet", "delta"):

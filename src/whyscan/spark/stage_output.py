@@ -10,7 +10,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from whyscan.errors import UsageError, WhyscanError
+from whyscan.masking import mask_credentials
 from whyscan.spark.errors import uncarried
+from whyscan.spark.jobs import described
 from whyscan.spark.versions import condition_of
 
 if TYPE_CHECKING:
@@ -55,6 +57,11 @@ def write_table(
     chosen = format_named(form)
     if mode not in _MODES:
         raise UsageError(f"a table cannot be written by {mode!r}", hint="append or replace")
+    with described(frame.sparkSession, "output", f"{mode} {mask_credentials(place)}"):
+        _write(frame, place, chosen, mode)
+
+
+def _write(frame: DataFrame, place: str, chosen: TableFormat, mode: str) -> None:
     refuse_another(frame.sparkSession, place, chosen)
     is_new = not _is_of_this_version(frame.sparkSession, place, chosen)
     if chosen is TableFormat.PARQUET and (is_new or mode == "replace") and frame.isEmpty():

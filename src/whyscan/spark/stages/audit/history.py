@@ -15,6 +15,7 @@ from whyscan.errors import UsageError, WhyscanError
 from whyscan.masking import mask_credentials
 from whyscan.spark import stage_output
 from whyscan.spark.errors import uncarried
+from whyscan.spark.jobs import described
 from whyscan.spark.stages.audit.spending import EarlierRun
 from whyscan.spark.tables import canonical_uri
 from whyscan.spark.versions import frame_of
@@ -124,7 +125,8 @@ def append(spark: SparkSession, audit: Audit, where: str, form: str) -> None:
         with uncarried():
             # One file: if two runs write at once, each is in the history as a whole or not at all.
             frame = frame_of(spark, rows).coalesce(1)
-        stage_output.append(frame, where, form)
+        with described(spark, "output", f"append {mask_credentials(where)}"):
+            stage_output.append(frame, where, form)
 
 
 def opened(spark: SparkSession, where: str, form: str) -> DataFrame | None:
