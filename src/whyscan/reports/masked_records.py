@@ -22,6 +22,7 @@ T = TypeVar("T")
 
 PLAN = "plan"
 """The field of a scan that contains its plan. It keeps the original text to read the table."""
+_WITHOUT_TEXT = frozenset({int, float, bool, type(None)})
 _MAY_HOLD_CREDENTIALS = r"://|[?&;#][^=]*=|%3[Dd]|@.*/|:/|//"
 
 
@@ -31,6 +32,9 @@ def masked(record: T) -> T:
 
 
 def _masked(value: Any) -> Any:
+    # Most values of a report are numbers: `match` would try every case for each of them.
+    if type(value) in _WITHOUT_TEXT:
+        return value
     match value:
         case Enum():
             return value
@@ -58,10 +62,13 @@ def _masked(value: Any) -> Any:
 
 
 def _masked_struct(record: Struct) -> Struct:
-    names = [name for name in record.__struct_fields__ if name != PLAN]
-    old = {name: getattr(record, name) for name in names}
-    new = {name: _masked(value) for name, value in old.items()}
-    changed = {name: new[name] for name in names if new[name] is not old[name]}
+    changed = {}
+    for name in record.__struct_fields__:
+        if name != PLAN:
+            old = getattr(record, name)
+            new = _masked(old)
+            if new is not old:
+                changed[name] = new
     return replace(record, **changed) if changed else record
 
 
