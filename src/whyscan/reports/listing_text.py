@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from whyscan.reports.strips import LEGEND, signs, strip
 from whyscan.reports.text_layout import GAP, Ink, Page, columns
-from whyscan.reports.words import counted, inert, size
+from whyscan.reports.words import VERDICTS, counted, inert, size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 INK = {"none": Ink.FAINT, "some": Ink.WARN, "all": Ink.GOOD}
 LONGEST_BOUND = 32
-MARGIN = " " * 6
+MARGIN = " " * 9
+"""As wide as `skipped` and the gap behind it."""
 
 
 def listed(listing: Listing, page: Page) -> Iterator[str]:
@@ -44,7 +45,7 @@ def _listed(line: FileLine, drawn: str | None, page: Page) -> Iterator[str]:
     path = _tail(inert(line.path), page.width - len(MARGIN), page)
     fate, evidence = _fate(line), "; ".join(_evidence(line, page))
     fits_beside = columns(path) + columns(fate) + len(MARGIN) + len(GAP) <= page.width
-    verdict = page.paint(f"{line.verdict:<4}", INK[line.verdict])
+    verdict = page.paint(f"{VERDICTS[line.verdict]:<7}", INK[line.verdict])
     yield f"{verdict}{GAP}{path}{GAP}{fate}" if fits_beside else f"{verdict}{GAP}{path}"
     below = evidence if fits_beside else "; ".join(filter(None, (fate, evidence)))
     if drawn is not None:

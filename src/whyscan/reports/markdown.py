@@ -33,7 +33,7 @@ from whyscan.reports.view import (
     is_empty,
     spans_of,
 )
-from whyscan.reports.words import inert, inert_sql, level_name, sizes
+from whyscan.reports.words import VERDICTS, inert, inert_sql, level_name, sizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -278,6 +278,6 @@ def _files(block: FilesBlock) -> Iterator[Sequence[str]]:
     total = len(block.listing)
     shown = list(islice(block.listing.lines(), FILES_SHOWN))
     more = f", {total - len(shown):,} of {total:,} left out" if total > len(shown) else ""
-    rows = [(code(line.path), line.verdict, plain(line.evidence)) for line in shown]
-    content = [*_rows((Head("file"), Head("verdict"), Head("why")), rows)]
+    rows = [(code(line.path), VERDICTS[line.verdict], plain(line.evidence)) for line in shown]
+    content = [*_rows((Head("file"), Head("outcome"), Head("why")), rows)]
     yield from _details(f"every file{more}", [content])

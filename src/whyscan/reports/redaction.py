@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound=Record)
 
 _VALUE_IN_PATH = re.compile(r"(?<==)[^/]+(?=/)")
-_SETTING = "ALTER TABLE "
+_WITHOUT_LITERALS = ("ALTER TABLE ", "OPTIMIZE ")
 _LONG = 3
 """A number with this many digits is hidden everywhere; a shorter one only beside its words."""
 
@@ -158,9 +158,12 @@ class Redactor:
         return f"~{digest.hex()[:8]}"
 
     def finding(self, finding: Finding) -> Finding:
-        """Hide the literals of a finding, also those of its rewrite; a table setting has none."""
+        """Hide the literals of a finding, also those of its rewrite.
+
+        A statement that changes the layout of a table has none.
+        """
         rewrite, message, fix = finding.rewrite, finding.message, finding.fix
-        if rewrite is not None and not rewrite.startswith(_SETTING):
+        if rewrite is not None and not rewrite.startswith(_WITHOUT_LITERALS):
             hidden = without_literals(rewrite, "spark")
             message = message.replace(rewrite, hidden)
             fix = None if fix is None else fix.replace(rewrite, hidden)

@@ -25,6 +25,10 @@ REASONS = {
 }
 
 
+VERDICTS = {"none": "skipped", "some": "read", "all": "read"}
+"""What becomes of a file, by its verdict."""
+
+
 def counted(number: int, noun: str) -> str:
     """Write a number with its noun: `1 file`, `1,000 files`, `2 queries`."""
     if number != 1:

@@ -1,5 +1,7 @@
 """The interval chart by its pixels: bars where the bounds are, a band where the predicate is."""
 
+from itertools import pairwise
+
 import pytest
 from msgspec.structs import replace
 
@@ -98,19 +100,19 @@ def moments(kind, *bounds):
             moments(TIMESTAMP, (1_704_067_200_000_000, 1_704_067_200_500_000), (0, 1)),
             "x < '2024-01-01 12:00:00'",
             "below 2024-01-01T12:00:00Z",
-            "1.parquet  [1970-01-01T00:00:00Z, 1970-01-01T00:00:00.000001Z]  all, MATCHES_ALL",
+            "1.parquet  [1970-01-01T00:00:00Z, 1970-01-01T00:00:00.000001Z]  read, MATCHES_ALL",
         ),
         (
             moments(STRING, ("apple", "cherry"), ("fig", "plum")),
             "x LIKE 'b%'",
             "what starts with 'b'",
-            "0.parquet  [apple, cherry]  some, STRADDLES",
+            "0.parquet  [apple, cherry]  read, STRADDLES",
         ),
         (
             moments(INT, (-5, -5), (7, 2**31 - 1)),
             "x <> 3",
             "at most 2 or at least 4",
-            "0.parquet  -5  all, MATCHES_ALL",
+            "0.parquet  -5  read, MATCHES_ALL",
         ),
     ],
     ids=["dates", "timestamps", "text", "numbers"],
@@ -147,7 +149,7 @@ def test_pointing_at_a_bar_tells_of_the_file_and_choosing_it_finds_it_in_the_tab
     )
     canvas.click(position={"x": 100, "y": 5 + 7 + 14})
 
-    assert page.locator("tr[aria-selected=true]").get_attribute("id") == "row-1"
+    assert page.locator("tr[aria-selected=true]").get_attribute("id") == "row-3"
     assert page.evaluate("document.activeElement.className") == "grid"
 
 
@@ -175,3 +177,62 @@ def test_very_many_files_are_one_picture_and_a_clustered_table_is_a_staircase(sh
     bars = [run for run in runs(page, 0, 5 + 150) if run[0] != NOTHING and run[2] - run[1] > 0.001]
     assert min(abs(run[1] - 0.5) for run in bars) < 0.02
     assert drawn(page, 0, RULER)[0][0] == pytest.approx(0.74, abs=0.01)
+
+
+def days(count):
+    """A file a day, in order."""
+    return moments(DATE, *((19_000 + day, 19_000 + day) for day in range(count)))
+
+
+def test_a_chart_of_many_files_shows_what_the_predicate_asks_for_and_the_whole_on_demand(show):
+    page = show(explain(days(400), "x >= '2022-03-01' AND x < '2022-03-08'", verbose=True)).page
+    near = page.locator(".chart output").inner_text()
+
+    (band,) = drawn(page, 0, RULER)
+    assert 0.3 < band[1] - band[0] < 0.4
+    assert "19 of them reach into what is shown" in near
+
+    page.get_by_role("button", name="Show the whole axis").click()
+    (band,) = drawn(page, 0, RULER)
+    assert band[1] - band[0] < 0.03
+    assert "reach into what is shown" not in page.locator(".chart output").inner_text()
+    assert page.locator("canvas").get_attribute("aria-valuemax") == "400"
+
+    page.get_by_role("button", name="Zoom to what the predicate asks for").click()
+    assert page.locator(".chart output").inner_text() == near
+
+
+@pytest.mark.parametrize(
+    ("table", "predicate"),
+    [(days(40), "x = '2022-02-01'"), (days(400), "x >= '2022-01-20'"), (days(400), "abs(1) = 2")],
+    ids=["few files", "most of the axis", "no range"],
+)
+def test_nothing_is_zoomed_where_it_would_leave_little_out(show, table, predicate):
+    page = show(explain(table, predicate, verbose=True)).page
+
+    assert page.locator(".zoom").filter(visible=True).count() == 0
+
+
+def test_where_bars_are_thinner_than_a_pixel_a_strip_counts_the_files_at_each_value(show):
+    overlapping = moments(INT, *((0, 1_000) for _ in range(200)), *((2_000, 3_000),) * 200)
+    page = show(explain(overlapping, "abs(x) = 3", verbose=True)).page
+
+    assert page.locator(".chart output").inner_text().endswith("at most 200.")
+    # The strip has both groups, and nothing between them.
+    assert drawn(page, 0, 5 + 20)[0] != drawn(page, 0, 5 + 20)[-1]
+
+
+def test_files_that_look_the_same_are_one_block_of_each_outcome(show):
+    """Else thin bars of two colours mix, and their shares cannot be seen."""
+    bounds = [{"x": (i % 7, 99_000 + i % 9), "y": (i % 4,) * 2} for i in range(900)]
+    files = [DataFile(f"{i}.parquet", {}, [RowGroup(1, b)]) for i, b in enumerate(bounds)]
+    table = MemoryTable({"x": INT, "y": INT}, files, footers_describe_files=False)
+    page = show(explain(table, "x > 5 AND y = 1", verbose=True), color_scheme="light").page
+
+    widest = [
+        max(runs(page, 0, 5 + 34 + y), key=lambda run: run[2] - run[1]) for y in range(0, 300, 10)
+    ]
+    colours = [run[0].rpartition(",")[0] for run in widest]
+    changes = sum(a != b for a, b in pairwise(colours))
+
+    assert changes == 1

@@ -36,11 +36,11 @@ def heads(page):
 
 def test_every_file_is_there_with_its_verdict_and_the_cause_of_it(page):
     assert heads(page) == [
-        *("Path", "Verdict", "Pruned by", "Reason", "Bytes", "Rows", "Partition", "age bounds"),
+        *("Path", "Outcome", "Pruned by", "Reason", "Bytes", "Rows", "Partition", "age bounds"),
     ]
     assert rows(page).first.locator("td").all_inner_texts() == [
         "country=DE/\na.parquet",
-        "some",
+        "read",
         "",
         "STRADDLES",
         "500 B",
@@ -52,6 +52,13 @@ def test_every_file_is_there_with_its_verdict_and_the_cause_of_it(page):
     assert shown(page) == "6 of 6 files"
 
 
+def test_what_is_read_comes_first(show):
+    page = show(explain(users(), "age > 40", verbose=True)).page
+
+    assert column(page, 2) == ["read"] * 3 + ["skipped"] * 3
+    assert page.locator(".grid th[aria-sort=descending]").inner_text() == "Outcome"
+
+
 @pytest.mark.parametrize(
     ("head", "number", "ascending"),
     [
@@ -59,7 +66,7 @@ def test_every_file_is_there_with_its_verdict_and_the_cause_of_it(page):
         ("age bounds", 8, [f"[{a}, {b}]" for a, b in sorted(
             [(40, 60), (20, 35), (41, 65), (22, 38), (31, 55), (18, 29)]
         )]),
-        ("Verdict", 2, ["none", "none", "none", "none", "none", "some"]),
+        ("Outcome", 2, ["skipped", "skipped", "skipped", "skipped", "skipped", "read"]),
     ],
 )  # fmt: skip
 def test_a_head_sorts_and_once_more_turns_around(page, head, number, ascending):
@@ -96,7 +103,7 @@ def test_text_and_verdicts_filter(page):
     expect(rows(page)).to_have_count(6)
     page.get_by_label("skipped by partition (4)").uncheck()
     expect(rows(page)).to_have_count(2)
-    assert column(page, 2) == ["some", "none"]
+    assert column(page, 2) == ["read", "skipped"]
 
 
 def test_a_filter_that_nothing_passes_leaves_an_empty_table(page):
@@ -168,7 +175,7 @@ def test_very_many_files_are_scrolled_sorted_filtered_and_walked_through(show):
         assert below >= -2, share
         assert rows(page).count() < 60
     assert rows(page).last.get_attribute("aria-rowindex") == "200001"
-    assert "part-00199999.parquet" in rows(page).last.inner_text()
+    assert "part-00199997.parquet" in rows(page).last.inner_text()
 
     page.locator("input[type=search]").fill("part-0012345")
     expect(page.locator(".shown")).to_have_text("10 of 200,000 files")

@@ -90,7 +90,7 @@ def test_a_rewrite_stands_next_to_its_counted_effect_and_parts_below_their_conju
     finding = page.locator(".finding", has_text="FUNCTION_ON_PARTITION")
     assert finding.locator("code").inner_text() == "country = 'DE'"
     assert "files: 4 before, 2 after" in finding.inner_text()
-    assert finding.get_by_role("button", name="Copy the rewrite").is_visible()
+    assert finding.get_by_role("button", name="Copy the SQL").is_visible()
     assert page.locator(".branch code").all_inner_texts() == ["country = 'DE'", "age > 40"]
     page.get_by_text("what engines call it").click()
     assert page.get_by_role("columnheader", name="Trino").is_visible()
@@ -105,11 +105,12 @@ def test_without_scripts_everything_but_charts_and_files_is_there(show):
     assert not page.locator("#theme, .copy, #charts").first.is_visible()
 
 
-def test_a_button_copies_the_fix(show):
-    page = show(explain(users(), "age > 40", verbose=True)).page
-    fix = page.locator(".fix [id]").first.inner_text()
+def test_a_button_copies_sql_and_prose_has_none(show):
+    page = show(explain(delta_users(), "upper(country) = 'DE'", verbose=True)).page
+    fix = page.locator(".finding code").first.inner_text()
+    assert page.locator(".fix button").count() == 0
 
-    page.get_by_role("button", name="Copy the fix for NO_PARTITION_FILTER").click()
+    page.get_by_role("button", name="Copy the SQL for FUNCTION_ON_PARTITION").click()
 
     expect(page.locator("#said")).to_have_text("Copied")
     page.locator("input[type=search]").focus()

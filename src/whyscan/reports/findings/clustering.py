@@ -24,11 +24,19 @@ from whyscan.pruning.domains import ValueRange
 from whyscan.pruning.domains import where_true as domains_of
 from whyscan.pruning.domains.ranges import EVERYTHING, Key, key_of, successor
 from whyscan.reports.file_bounds import ends
-from whyscan.reports.findings.finding import Code, Effect, Facts, Finding, Severity
+from whyscan.reports.findings.finding import (
+    Code,
+    Effect,
+    Facts,
+    Finding,
+    Severity,
+    table_sql,
+)
 from whyscan.reports.listing import join_partitions
 from whyscan.reports.words import counted
 from whyscan.tree import arrow
 from whyscan.tree.nodes import And, columns_of
+from whyscan.tree.rendering import to_sql
 from whyscan.tree.types import DecimalType, FloatType
 
 if TYPE_CHECKING:
@@ -116,9 +124,22 @@ def _finding(facts: Facts, best: Sorted) -> Finding:
             "estimated_files_at_least": best.at_least,
             "estimated_files_at_most": best.at_most,
         },
-        effect=Effect("files, estimated at most", read, best.at_most),
+        _clustering_sql(facts, best.column),
+        Effect("files, estimated at most", read, best.at_most),
         columns=(name,),
     )
+
+
+def _clustering_sql(facts: Facts, column: Column) -> str | None:
+    """The statement that clusters a Delta table; along one column a Z-order is its order."""
+    snapshot = facts.plan.snapshot
+    if snapshot.format != "delta":
+        return None
+    name = to_sql(column)
+    # A table with liquid clustering refuses ZORDER BY.
+    if any(note.startswith("clustered by") for note in snapshot.notes):
+        return f"ALTER TABLE {table_sql(facts.plan)} CLUSTER BY ({name})"
+    return f"OPTIMIZE {table_sql(facts.plan)} ZORDER BY ({name})"
 
 
 def _wanted_ranges(facts: Facts) -> Iterator[Ranges]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from whyscan.planning.plan.judgement import Flags
-    from whyscan.planning.plan.scan_plan import PlannedSnapshot, ScanPlan
+    from whyscan.planning.plan.scan_plan import PlannedSnapshot, PlanRequest, ScanPlan
     from whyscan.planning.why.pushdown import Class
     from whyscan.planning.why.reasons import Stays
     from whyscan.reports.conjuncts import ConjunctLine
@@ -114,6 +114,11 @@ class Finding(Record, frozen=True):
     columns: Annotated[
         tuple[Name, ...], Meta(description="The columns that the finding is about.")
     ] = ()
+
+
+def table_sql(plan: PlanRequest) -> str:
+    """The table by its address, as Spark SQL names one without a catalog."""
+    return f"{plan.snapshot.format}.`{plan.snapshot.uri}`"
 
 
 class FixedAmount(Struct, frozen=True):

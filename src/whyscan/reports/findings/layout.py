@@ -11,7 +11,14 @@ import pyarrow.compute as pc
 
 from whyscan.planning.why.overlap_depth import overlap_of, sampled
 from whyscan.reports.findings.clustering import wide_bounds
-from whyscan.reports.findings.finding import Code, Effect, Facts, Finding, Severity
+from whyscan.reports.findings.finding import (
+    Code,
+    Effect,
+    Facts,
+    Finding,
+    Severity,
+    table_sql,
+)
 from whyscan.reports.listing import join_partitions
 from whyscan.reports.words import counted, size
 from whyscan.tree.arrow import of_integers, tuple_numbers
@@ -145,5 +152,6 @@ def _small_files(facts: Facts) -> Iterator[Finding]:
         f"{size(weight)} together",
         f"compact them: in files of {size(TARGET)} they would be {enough:,}{each}",
         {"files": len(sizes), "median_bytes": median},
-        effect=Effect("files", len(sizes), enough),
+        f"OPTIMIZE {table_sql(facts.plan)}" if facts.plan.snapshot.format == "delta" else None,
+        Effect("files", len(sizes), enough),
     )

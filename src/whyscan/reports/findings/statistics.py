@@ -8,7 +8,14 @@ from msgspec import Struct
 
 from whyscan.planning.why.obstacles import loses_order
 from whyscan.planning.why.reason_codes import Reason
-from whyscan.reports.findings.finding import Code, Effect, Facts, Finding, Severity
+from whyscan.reports.findings.finding import (
+    Code,
+    Effect,
+    Facts,
+    Finding,
+    Severity,
+    table_sql,
+)
 from whyscan.reports.words import counted, level_name, staying, unit
 from whyscan.tables.snapshot import Collected
 from whyscan.tree.nodes import columns_of
@@ -35,7 +42,7 @@ def statistics(facts: Facts) -> Iterator[Finding]:
 
 
 def _absent(facts: Facts) -> Iterator[Finding]:
-    """Yield one finding for all columns that lack bounds in the same number of files."""
+    """Yield one finding for all columns that lack bounds for the same cause."""
     if facts.files.every == facts.files.kept:
         return  # Bounds could remove no further file.
     columns = {
@@ -44,15 +51,23 @@ def _absent(facts: Facts) -> Iterator[Finding]:
         if its_class.interpreted and not loses_order(conjunct.expression)
         for column in columns_of(conjunct.expression)
     }
-    lacked_columns: dict[tuple[Code, int, int], list[Column]] = {}
+    lacked: dict[tuple[Code, Collected], list[Lacked]] = {}
     for coverage in facts.workings.coverage:
         if coverage.mode != "exact" and coverage.column in columns:
             column = columns[coverage.column]
-            lacking = coverage.files - coverage.files_with_bounds
-            key = (_code(facts.plan, column), coverage.files, lacking)
-            lacked_columns.setdefault(key, []).append(column)
-    for (code, files, lacking), lacked in lacked_columns.items():
-        yield _missing_bounds(facts, code, lacked, files, lacking)
+            lacking = Lacked(column, coverage.files, coverage.files - coverage.files_with_bounds)
+            cause = facts.plan.snapshot.recording(column).collected
+            lacked.setdefault((_code(facts.plan, column), cause), []).append(lacking)
+    for (code, _), columns_of_cause in lacked.items():
+        yield _missing_bounds(facts, code, columns_of_cause)
+
+
+class Lacked(Struct, frozen=True):
+    """A column, and how many of the files that were looked at lack its bounds."""
+
+    column: Column
+    files: int
+    lacking: int
 
 
 def _code(plan: PlanRequest, column: Column) -> Code:
@@ -94,17 +109,19 @@ def _rewrite_files(setting: str | None, names: str) -> str:
     return f"rewrite those files with statistics for {names}"
 
 
-def _missing_bounds(
-    facts: Facts, code: Code, columns: Sequence[Column], files: int, lacking: int
-) -> Finding:
+def _missing_bounds(facts: Facts, code: Code, lacked_columns: Sequence[Lacked]) -> Finding:
+    columns = [each.column for each in lacked_columns]
     lacked = tuple(".".join(column.path) for column in columns)
     names = _joined_names(lacked)
     may_be = "it" if len(columns) == 1 else "each of them"
     message = (
-        f"{lacking:,} of {counted(files, 'file')} cannot be skipped by {names}: without bounds "
-        f"{may_be} may be anything there ({_why(facts.plan, columns)})"
+        f"{_blocked(lacked_columns)}: without bounds {may_be} may be anything there "
+        f"({_why(facts.plan, columns)})"
     )
-    evidence: dict[str, int | float | str] = {"files": files, "files_without_bounds": lacking}
+    evidence: dict[str, int | float | str] = {
+        "files": lacked_columns[0].files,
+        "files_without_bounds": max(each.lacking for each in lacked_columns),
+    }
     if code is Code.TYPE_WITHOUT_STATISTICS:
         return Finding(code, Severity.INFO, message, None, evidence, columns=lacked)
     recordings = [facts.plan.snapshot.recording(column) for column in columns]
@@ -118,6 +135,17 @@ def _missing_bounds(
         gone = effect.before - effect.after
         fix += f"; by their footers {gone:,} of {effect.before:,} would go"
     return Finding(code, Severity.WARNING, message, fix, evidence, setting, effect, columns=lacked)
+
+
+def _blocked(lacked: Sequence[Lacked]) -> str:
+    """Write `6 of 9 files cannot be skipped by a and b, and 2 by c`."""
+    by_count: dict[int, list[str]] = {}
+    for each in sorted(lacked, key=lambda each: -each.lacking):
+        by_count.setdefault(each.lacking, []).append(".".join(each.column.path))
+    (most, names), *fewer = by_count.items()
+    files = counted(lacked[0].files, "file")
+    first = f"{most:,} of {files} cannot be skipped by {_joined_names(names)}"
+    return ", and ".join((first, *(f"{n:,} by {_joined_names(others)}" for n, others in fewer)))
 
 
 def _joined_names(names: Sequence[str]) -> str:
@@ -142,7 +170,7 @@ def _setting(plan: PlanRequest, recordings: Sequence[Recording]) -> str | None:
     if not properties:
         return None
     pairs = (f"'{name}' = '{_widest(values)}'" for name, values in properties.items())
-    return f"ALTER TABLE {_table_sql(plan)} SET TBLPROPERTIES ({', '.join(pairs)})"
+    return f"ALTER TABLE {table_sql(plan)} SET TBLPROPERTIES ({', '.join(pairs)})"
 
 
 def _widest(values: Sequence[str]) -> str:
@@ -150,10 +178,6 @@ def _widest(values: Sequence[str]) -> str:
     if all(value.isdigit() for value in values):
         return max(values, key=int)
     return ",".join(dict.fromkeys(name for value in values for name in value.split(",")))
-
-
-def _table_sql(plan: PlanRequest) -> str:
-    return f"{plan.snapshot.format}.`{plan.snapshot.uri}`"
 
 
 def _by_footers(facts: Facts) -> Effect | None:
@@ -177,7 +201,7 @@ def _truncated_column(facts: Facts, column: Column, recording: Recording, files:
     longer = prefix * _LONGER
     value = str(longer) if recording.appended else f"truncate({longer})"
     setting = (
-        f"ALTER TABLE {_table_sql(facts.plan)} SET TBLPROPERTIES ('{recording.longer}' = '{value}')"
+        f"ALTER TABLE {table_sql(facts.plan)} SET TBLPROPERTIES ('{recording.longer}' = '{value}')"
     )
     return Finding(
         Code.TRUNCATED_BOUNDS,

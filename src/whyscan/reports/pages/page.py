@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import count, islice
 from typing import TYPE_CHECKING, Any
 
-from whyscan.reports import phrases
+from whyscan.reports import phrases, words
 from whyscan.reports.distribution import steps
 from whyscan.reports.markdown import sql_lines
 from whyscan.reports.pages.bars import part_of, segments
@@ -20,6 +20,7 @@ from whyscan.reports.view import (
     FunnelBlock,
     GatesBlock,
     GridBlock,
+    NotesBlock,
     Section,
     TitleBlock,
     cell_of,
@@ -50,8 +51,10 @@ def page(blocks: Blocks) -> str:
     """
     from markupsafe import Markup
 
-    head, question, assertions, rest = _parts(blocks)
+    head, question, remarks, assertions, rest = _parts(blocks)
     files = next((block for block in rest if isinstance(block, FilesBlock)), None)
+    # The picture stands behind what is read, and before what is said about it.
+    at = next((place + 1 for place in _places(rest)), 0)
     start = ("start_view.js",) if files is None else (*FILE_SCRIPTS, "start.js")
     return document(
         "view.html.j2",
@@ -60,7 +63,9 @@ def page(blocks: Blocks) -> str:
         head=head,
         question=question,
         assertions=assertions,
-        blocks=[block for block in rest if not isinstance(block, Fold)],
+        remarks=remarks,
+        first=rest[:at],
+        blocks=[block for block in rest[at:] if not isinstance(block, Fold)],
         chapters=[block for block in rest if isinstance(block, Fold)],
         # JSON without `<`, `>` and `&` is safe.
         data=None if files is None else Markup(files_json(files.listing)),  # noqa: S704
@@ -83,12 +88,20 @@ def fragment(blocks: Blocks) -> str:
     )
 
 
-def _parts(blocks: Blocks) -> tuple[TitleBlock, list[Any], list[Any], list[Block]]:
-    """Return the title, the rows of the question, the gates, and the other blocks."""
+def _places(blocks: list[Block]) -> Iterator[int]:
+    """Yield the positions of sections that show what is read on each level."""
+    for at, block in enumerate(blocks):
+        if isinstance(block, Section) and any(isinstance(b, FunnelBlock) for b in block.blocks):
+            yield at
+
+
+def _parts(blocks: Blocks) -> tuple[TitleBlock, list[Any], list[Any], list[Any], list[Block]]:
+    """Return the title, the rows of the question, notes on it, the gates, and the other blocks."""
     head = blocks[0]
     if not isinstance(head, TitleBlock):
         raise TypeError("a view begins with its title")
     question: list[Any] = []
+    remarks: list[Any] = []
     assertions: list[Any] = []
     rest: list[Block] = []
     for block in blocks[1:]:
@@ -97,11 +110,13 @@ def _parts(blocks: Blocks) -> tuple[TitleBlock, list[Any], list[Any], list[Block
                 question += block.rows
             case CodeBlock() if not rest:
                 question.append(block)
+            case NotesBlock() if not rest:
+                remarks.append(block)
             case GatesBlock():
                 assertions += block.assertions
             case _:
                 rest.append(block)
-    return head, question, assertions, rest
+    return head, question, remarks, assertions, rest
 
 
 def template_words(rows: int, *, first_id: int = 1) -> dict[str, Any]:
@@ -128,6 +143,7 @@ def template_words(rows: int, *, first_id: int = 1) -> dict[str, Any]:
         "spans_of": spans_of,
         "sql_lines": sql_lines,
         "steps": steps,
+        "verdicts": words.VERDICTS,
     }
 
 

@@ -4,6 +4,9 @@ const TALLEST = 300; // Of the plot, in CSS pixels.
 const ROOMY_BAR = 14;
 const RULER = 5; // The strip above the plot that marks the ranges of the predicate.
 const LABELS = 22;
+const DENSITY = 34; // The strip that counts files where a bar is less than a pixel.
+const FEW = 50; // So many files are seen without a zoom.
+const ALIKE = 200; // Ends in the same one of so many steps of the axis look the same.
 
 class Chart {
   /** `chosen` is called with the file that the user selects. */
@@ -18,7 +21,7 @@ class Chart {
 
   /** Positions of both ends, the files in order, and the axis from end to end. */
   #place() {
-    const { count, fates } = this.files;
+    const { count } = this.files;
     const half = this.axis.kind === "rank" ? 0.5 : 0; // A word has a cell, a number a point.
     this.lower = Float64Array.from(this.axis.lower, (v) => this.axis.at(v) - half);
     this.upper = Float64Array.from(this.axis.upper, (v) => this.axis.at(v) + half);
@@ -26,20 +29,57 @@ class Chart {
     for (let file = 0; file < count; file += 1) {
       if (!Number.isNaN(this.lower[file]) || !Number.isNaN(this.upper[file])) bounded.push(file);
     }
-    const start = this.lower.map((v) => (Number.isNaN(v) ? -Infinity : v));
-    const end = this.upper.map((v) => (Number.isNaN(v) ? Infinity : v));
-    // Files with equal bounds are sorted by their fate, so that each fate is one block.
-    this.order = Uint32Array.from(bounded).sort((a, b) => compare(start[a], start[b]) || compare(end[a], end[b]) || fates[b] - fates[a] || a - b);
+    this.bounded = Uint32Array.from(bounded);
     this.ranges = this.axis.ranges.map(([low, high]) => this.axis.kind === "rank"
       ? [low ?? -Infinity, high ?? Infinity]
       : [low === null ? -Infinity : this.axis.at(low), high === null ? Infinity : this.axis.at(high)]);
     this.#stretch();
+    this.near = this.#nearby();
+    this.look(this.near !== null);
+  }
+
+  /** The part of the axis around what the predicate asks for, if it leaves out most files; else null. */
+  #nearby() {
+    const [from, to] = this.whole;
+    if (this.bounded.length <= FEW || this.ranges.length === 0) return null;
+    const low = Math.min(...this.ranges.map(([end]) => (Number.isFinite(end) ? end : from)));
+    const high = Math.max(...this.ranges.map(([, end]) => (Number.isFinite(end) ? end : to)));
+    const margin = Math.max(high - low, (to - from) * 0.01);
+    const near = [Math.max(low - margin, from), Math.min(high + margin, to)];
+    const count = this.#within(near).length;
+    return count > 0 && count * 2 < this.bounded.length ? near : null;
+  }
+
+  /** The files that reach into a part of the axis; those without an end reach to the edge. */
+  #within([from, to]) {
+    return this.bounded.filter((file) => !(this.upper[file] < from) && !(this.lower[file] > to));
+  }
+
+  /** Show the part of the axis around the predicate's ranges, or all of it. */
+  look(near) {
+    this.zoomed = near;
+    [this.from, this.to] = near ? this.near : this.whole;
+    this.order = this.#sorted(near ? this.#within(this.near) : this.bounded);
+    this.current = null;
+  }
+
+  /** By both ends. Where bars are thinner than a pixel, files that look the same are sorted by their fate: each is one block. */
+  #sorted(chosen) {
+    const { fates } = this.files;
+    const start = this.lower.map((v) => (Number.isNaN(v) ? -Infinity : v));
+    const end = this.upper.map((v) => (Number.isNaN(v) ? Infinity : v));
+    const exactly = (a, b) => compare(start[a], start[b]) || compare(end[a], end[b]) || fates[b] - fates[a] || a - b;
+    if (chosen.length <= TALLEST) return chosen.slice().sort(exactly);
+    const [from, width] = [this.from, (this.to - this.from) / ALIKE];
+    const step = (ends) => ends.map((v) => Math.min(Math.max(Math.floor((v - from) / width), -1), ALIKE));
+    const [starts, stops] = [step(start), step(end)];
+    return chosen.slice().sort((a, b) => compare(starts[a], starts[b]) || compare(stops[a], stops[b]) || fates[b] - fates[a] || exactly(a, b));
   }
 
   /** The finite bounds, and the ranges of the predicate, unless they lie so far off that they would squeeze the bounds. */
   #stretch() {
     let [from, to] = [Infinity, -Infinity];
-    for (const file of this.order) {
+    for (const file of this.bounded) {
       for (const end of [this.lower[file], this.upper[file]]) {
         if (Number.isFinite(end)) [from, to] = [Math.min(from, end), Math.max(to, end)];
       }
@@ -52,15 +92,13 @@ class Chart {
     }
     if (from > to) [from, to] = [0, 1];
     const margin = (to - from) * 0.02 || Math.abs(to) * 0.01 || 1;
-    [this.from, this.to] = [from - margin, to + margin];
+    this.whole = [from - margin, to + margin];
   }
 
   #build() {
-    const { axis, files, order } = this;
+    const { axis, order } = this;
     const id = `axis-${axis.name}`;
-    const without = files.count - order.length;
-    this.summary = `${countText(order.length)} of ${countText(files.count)} files have bounds${order.length ? ` ${this.#reach()}` : ""}`
-      + (without ? "; the others are not drawn." : ".");
+    this.summary = this.#summary();
     this.canvas = make("canvas", { tabindex: "0", role: "slider", "aria-orientation": "vertical", "aria-label": `Files by ${axis.name}`,
       "aria-valuemin": "1", "aria-valuemax": String(Math.max(order.length, 1)), "aria-valuenow": "1", "aria-valuetext": this.summary });
     this.output = make("output", { "aria-live": "off", class: "resting" }, this.summary);
@@ -71,16 +109,75 @@ class Chart {
     const says = make("p", { class: "says" });
     if (axis.says === null) says.append("What the predicate asks of it is no range, so that no band is drawn.");
     else says.append("The predicate asks for ", make("b", {}, axis.says));
+    this.zoom = make("button", { type: "button", class: "zoom" }, this.#offer());
+    this.zoom.hidden = this.near === null;
+    this.zoom.addEventListener("click", () => this.#toggle());
     this.colours = ["ink", "soft", "rule", "accent"].map((name) => make("i", { class: name, hidden: "" }));
     return make("figure", { class: "chart", "data-axis": id },
       make("h3", {}, axis.name, " ", make("span", {}, axis.type + (axis.partitioned ? ", from partition values" : ""))),
-      says, this.canvas, make("figcaption", {}, this.output), ...this.colours);
+      says, this.zoom, this.canvas, make("figcaption", {}, this.output), ...this.colours);
+  }
+
+  /** How many files are drawn, and of a zoom how many lie elsewhere. */
+  #summary() {
+    const { count } = this.files;
+    const bounded = this.bounded.length;
+    const without = count - bounded;
+    const all = `${countText(bounded)} of ${countText(count)} files have bounds${bounded ? ` ${this.#reach()}` : ""}`
+      + (without ? "; the others are not drawn." : ".");
+    const near = this.zoomed ? ` ${countText(this.order.length)} of them reach into what is shown.` : "";
+    return all + near + (this.dense ? ` The strip counts the files at each value: at most ${countText(this.#deepest())}.` : "");
+  }
+
+  #offer() {
+    return this.zoomed ? "Show the whole axis" : "Zoom to what the predicate asks for";
+  }
+
+  #toggle() {
+    this.look(!this.zoomed);
+    this.zoom.textContent = this.#offer();
+    this.summary = this.#summary();
+    this.output.textContent = this.summary;
+    this.output.classList.add("resting");
+    this.canvas.setAttribute("aria-valuemax", String(Math.max(this.order.length, 1)));
+    this.canvas.setAttribute("aria-valuenow", "1");
+    this.canvas.setAttribute("aria-valuetext", this.summary);
+    this.draw();
+  }
+
+  /** Whether a bar is less than a pixel high. */
+  get dense() {
+    return this.order.length > TALLEST;
+  }
+
+  /** The most files whose bounds hold one value of what is shown. */
+  #deepest() {
+    return this.#cover(400).all.reduce((most, count) => Math.max(most, count), 0);
+  }
+
+  /** How many files hold the values of each of so many steps of the axis: all, and those that are read. */
+  #cover(steps) {
+    const plot = { left: 0, width: steps };
+    const [all, read] = [new Int32Array(steps + 1), new Int32Array(steps + 1)];
+    for (const file of this.order) {
+      const [start, end] = this.#bar(file, plot, 1);
+      const first = Math.min(Math.max(Math.floor(start), 0), steps - 1);
+      const last = Math.min(Math.max(Math.ceil(end), first + 1), steps);
+      for (const counts of FATES[this.files.fates[file]] in READ_FATES ? [all, read] : [all]) {
+        counts[first] += 1;
+        counts[last] -= 1;
+      }
+    }
+    for (const counts of [all, read]) {
+      for (let at = 1; at <= steps; at += 1) counts[at] += counts[at - 1];
+    }
+    return { all, read };
   }
 
   /** `from 18 to 65`. */
   #reach() {
     let [least, greatest] = [null, null];
-    for (const file of this.order) {
+    for (const file of this.bounded) {
       if (!Number.isNaN(this.lower[file]) && (least === null || this.lower[file] < this.lower[least])) least = file;
       if (!Number.isNaN(this.upper[file]) && (greatest === null || this.upper[file] > this.upper[greatest])) greatest = file;
     }
@@ -95,20 +192,26 @@ class Chart {
     return Math.min(Math.max(this.order.length * ROOMY_BAR, 2 * ROOMY_BAR), TALLEST);
   }
 
+  /** From the top of the canvas to the first bar, in CSS pixels. */
+  get top() {
+    return RULER + (this.dense ? DENSITY : 0);
+  }
+
   /** Everything anew: the size or the colours have changed. */
   draw() {
     const ratio = window.devicePixelRatio || 1;
     const width = this.canvas.clientWidth;
     if (width === 0) return;
     this.canvas.width = Math.round(width * ratio);
-    this.canvas.height = Math.round((this.height + RULER + LABELS) * ratio);
+    this.canvas.height = Math.round((this.top + this.height + LABELS) * ratio);
     this.ink = Object.fromEntries(this.colours.map((probe) => [probe.className, getComputedStyle(probe).color]));
-    const plot = { left: 0, top: Math.round(RULER * ratio), width: this.canvas.width, height: Math.round(this.height * ratio), ratio };
+    const plot = { left: 0, top: Math.round(this.top * ratio), width: this.canvas.width, height: Math.round(this.height * ratio), ratio };
     this.plot = plot;
     this.picture = make("canvas", { width: this.canvas.width, height: this.canvas.height });
     const context = this.picture.getContext("2d");
     if (this.order.length > plot.height) this.#manyBars(context, plot);
     else this.#fewBars(context, plot);
+    if (this.dense) this.#density(context, plot);
     this.#band(context, plot);
     context.globalCompositeOperation = "destination-over"; // Behind the bars.
     this.#ticks(context, plot);
@@ -190,6 +293,24 @@ class Chart {
     return any ? change : null;
   }
 
+  /** The strip above the bars: how many files hold each value, and how many of them are read. */
+  #density(context, plot) {
+    const { ratio, width } = plot;
+    const [low, tall] = [plot.top - 8 * ratio, (DENSITY - 10) * ratio];
+    const { all, read } = this.#cover(width);
+    const most = all.reduce((a, b) => Math.max(a, b), 1);
+    const colours = fateColours();
+    for (const [counts, colour, alpha] of [[all, this.ink.soft, 0.45], [read, colours[FATES.indexOf("some")], 1]]) {
+      context.fillStyle = colour;
+      context.globalAlpha = alpha;
+      for (let x = 0; x < width; x += 1) {
+        const high = counts[x] ? Math.max((counts[x] / most) * tall, ratio) : 0;
+        context.fillRect(plot.left + x, low - high, 1, high);
+      }
+    }
+    context.globalAlpha = 1;
+  }
+
   #band(context, plot) {
     const { ratio } = plot;
     for (const [low, high] of this.ranges) {
@@ -240,7 +361,7 @@ class Chart {
   }
 
   #placeAt(event) {
-    const y = event.clientY - this.canvas.getBoundingClientRect().top - RULER;
+    const y = event.clientY - this.canvas.getBoundingClientRect().top - this.top;
     const place = Math.floor((y / this.height) * this.order.length);
     return place >= 0 && place < this.order.length ? place : null;
   }

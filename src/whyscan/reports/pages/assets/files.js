@@ -2,8 +2,9 @@
 
 /** What became of a file, the least to be seen first: it is drawn under the others. */
 const FATES = ["partition", "statistics", "bloom", "dictionary", "join", "limit", "some", "all"];
+const READ_FATES = { some: true, all: true };
 const FATE_WORDS = {
-  partition: "skipped by partition", statistics: "skipped by statistics", bloom: "skipped by bloom filters", dictionary: "skipped by dictionaries", join: "skipped by a join", limit: "left out by LIMIT", some: "some", all: "all",
+  partition: "skipped by partition", statistics: "skipped by statistics", bloom: "skipped by bloom filters", dictionary: "skipped by dictionaries", join: "skipped by a join", limit: "left out by LIMIT", some: "read", all: "read",
 };
 
 /** The place of each word once they are sorted. */

@@ -1,5 +1,6 @@
 // The file table: what it shows of each file, its filters, and the facts of the chosen one.
 
+const FATE_COLUMN = 1;
 const BOUNDS_WIDTH = { time: "23rem", date: "13rem", rank: "12rem", number: "10rem" };
 
 class FileTable extends Grid {
@@ -9,6 +10,8 @@ class FileTable extends Grid {
     this.wanted = new Set(FATES);
     this.reason = "";
     this.needle = "";
+    this.sorting = { column: FATE_COLUMN, descending: true }; // What is read comes first.
+    this.heads[FATE_COLUMN].setAttribute("aria-sort", "descending");
     this.element = make("div", {}, this.#controls(), this.scroller, this.#details());
   }
 
@@ -80,7 +83,7 @@ class FileTable extends Grid {
       ["size", `${sizeText(files.bytes[file])}${files.rows[file] === null ? "" : `, ${countText(files.rows[file])} rows`}`],
       ["partition", files.partitionText(file)],
       ...files.axes.filter((axis) => !axis.partitioned && axis.range(file) !== null).map((axis) => [axis.name, axis.range(file)]),
-      ["verdict", [FATE_WORDS[files.fate(file)], files.reasons.of(file)].filter(Boolean).join(", ")],
+      ["outcome", [FATE_WORDS[files.fate(file)], files.reasons.of(file)].filter(Boolean).join(", ")],
       ["removed by", files.removers.of(file)],
       ["row groups to read", files.rowGroups.of(file)],
       ["left to check", files.residuals.of(file)],
@@ -93,8 +96,8 @@ class FileTable extends Grid {
 
 function columnsOf(files) {
   return [
-    { label: "Path", width: "20rem", rest: true, compare: (a, b) => files.comparePaths(a, b), fill: (cell, f) => cell.append(make("span", { class: "path", title: files.path(f) }, make("span", { class: "folder" }, make("bdi", { dir: "ltr" }, files.folders.of(f))), make("span", { class: "name" }, files.name(f)))) },
-    { label: "Verdict", width: "5.5rem", key: (f) => files.fates[f], fill: (cell, f) => cell.append(make("i", { class: `swatch ${files.fate(f)}` }), files.verdicts.of(f)) },
+    { label: "Path", width: window.innerWidth < 600 ? "10rem" : "20rem", rest: true, compare: (a, b) => files.comparePaths(a, b), fill: (cell, f) => cell.append(make("span", { class: "path", title: files.path(f) }, make("span", { class: "folder" }, make("bdi", { dir: "ltr" }, files.folders.of(f))), make("span", { class: "name" }, files.name(f)))) },
+    { label: "Outcome", width: "5.5rem", key: (f) => files.fates[f], fill: (cell, f) => cell.append(make("i", { class: `swatch ${files.fate(f)}` }), files.verdicts.of(f) === "none" ? "skipped" : "read") },
     textColumn("Pruned by", "6.5rem", (f) => files.prunedBy.of(f)),
     textColumn("Reason", "9rem", (f) => files.reasons.of(f)),
     numberColumn("Bytes", "5.5rem", (f) => files.bytes[f], (f) => sizeText(files.bytes[f])),
