@@ -6,7 +6,7 @@ const RULER = 5; // The strip above the plot that marks the ranges of the predic
 const LABELS = 22;
 const DENSITY = 34; // The strip that counts files where a bar is less than a pixel.
 const FEW = 50; // So many files are seen without a zoom.
-const ALIKE = 200; // Ends in the same one of so many steps of the axis look the same.
+const STEPS_APART = 200; // Ends in the same one of so many steps of the axis look the same.
 
 class Chart {
   /** `chosen` is called with the file that the user selects. */
@@ -70,8 +70,8 @@ class Chart {
     const end = this.upper.map((v) => (Number.isNaN(v) ? Infinity : v));
     const exactly = (a, b) => compare(start[a], start[b]) || compare(end[a], end[b]) || fates[b] - fates[a] || a - b;
     if (chosen.length <= TALLEST) return chosen.slice().sort(exactly);
-    const [from, width] = [this.from, (this.to - this.from) / ALIKE];
-    const step = (ends) => ends.map((v) => Math.min(Math.max(Math.floor((v - from) / width), -1), ALIKE));
+    const [from, width] = [this.from, (this.to - this.from) / STEPS_APART];
+    const step = (ends) => ends.map((v) => Math.min(Math.max(Math.floor((v - from) / width), -1), STEPS_APART));
     const [starts, stops] = [step(start), step(end)];
     return chosen.slice().sort((a, b) => compare(starts[a], starts[b]) || compare(stops[a], stops[b]) || fates[b] - fates[a] || exactly(a, b));
   }
