@@ -757,6 +757,14 @@ def test_bloom_filters_that_remove_nothing_are_found(tmp_path, predicate, engine
     assert (entry is None) if message is None else (message in entry["message"])
 
 
+def test_a_report_says_which_engines_use_the_filters_of_a_column(tmp_path):
+    table = filtered(tmp_path, bloom=True)
+
+    (line, *_) = explained(table, "k = 1001", depth="pages")["filters"]
+
+    assert line["read_by"] == ["spark-parquet", "trino", "duckdb", "datafusion"]
+
+
 def test_an_equality_on_a_column_of_many_values_wants_filters_and_they_remove_row_groups(tmp_path):
     (without := tmp_path / "without").mkdir()
     (with_filters := tmp_path / "with").mkdir()

@@ -20,6 +20,8 @@ from whyscan.profiles.rules.trino import TRINO
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from whyscan.tables.snapshot import FilterKind
+
 ENGINES: tuple[EngineRules, ...] = (
     SPARK_DELTA,
     SPARK_ICEBERG,
@@ -61,6 +63,15 @@ def common_profiles(table_format: str) -> tuple[EngineProfile, ...]:
     """The engines that reports name unasked, of those that read a table format."""
     engines = (engine for engine in ENGINES if engine.common and table_format in engine.formats)
     return tuple(default_profile(engine) for engine in engines)
+
+
+def readers_of_filters(kind: FilterKind, table_format: str) -> tuple[str, ...]:
+    """The engines that skip row groups of a table format by such filters of values."""
+    return tuple(
+        engine.name
+        for engine in ENGINES
+        if kind in engine.filters and table_format in engine.formats
+    )
 
 
 def default_profile(engine: EngineRules) -> EngineProfile:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import Meta
 
 from whyscan.fields import Count, Fraction, Name, Record
+from whyscan.profiles.engine_names import readers_of_filters
 from whyscan.reports.words import counted, inert, percent, size
 from whyscan.tables.snapshot import FilterCount, FilterKind
 
@@ -42,6 +43,9 @@ class FilterLine(Record, frozen=True, rename={"present": "row_groups_with_filter
         Fraction | None,
         Meta(description="Of bloom filters, by the bits that are set: the mean over the filters."),
     ]
+    read_by: Annotated[
+        tuple[Name, ...], Meta(description="The engines that read them, by their profiles.")
+    ] = ()
 
 
 def filter_counts(evidence: Evidence) -> tuple[FilterCount, ...]:
@@ -65,8 +69,8 @@ def _sum(counts: list[FilterCount]) -> FilterCount:
     return first
 
 
-def filter_lines(counts: Iterable[FilterCount]) -> tuple[FilterLine, ...]:
-    """The filters of each column as lines of a report."""
+def filter_lines(counts: Iterable[FilterCount], table_format: str) -> tuple[FilterLine, ...]:
+    """The filters of each column as lines of a report on a table of some format."""
     return tuple(
         FilterLine(
             mechanism=count.kind,
@@ -79,6 +83,7 @@ def filter_lines(counts: Iterable[FilterCount]) -> tuple[FilterLine, ...]:
             read=count.read,
             excluding=count.excluding if count.read else None,
             false_positive_rate=_rate(count),
+            read_by=readers_of_filters(count.kind, table_format) if count.present else (),
         )
         for count in counts
     )
@@ -99,12 +104,18 @@ def filter_sentence(line: FilterLine) -> str:
         f"{line.files_with_filter:,} of {counted(line.files, 'file')}, {size(line.bytes)}"
     )
     if line.excluding is None:
-        return f"{where}; not read, --depth dictionary reads them"
+        return f"{where}; not read, --depth dictionary reads them{readers_sentence(line)}"
     rate = line.false_positive_rate
     chance = (
         "" if rate is None else f", {percent(round(rate * _MILLION), _MILLION)} false positives"
     )
-    return f"{where}{chance}; {line.excluding:,} have no value of the predicate"
+    proven = f"{line.excluding:,} have no value of the predicate"
+    return f"{where}{chance}; {proven}{readers_sentence(line)}"
+
+
+def readers_sentence(line: FilterLine) -> str:
+    """Write `; used by duckdb, trino`; nothing where no engine reads such filters."""
+    return f"; used by {', '.join(line.read_by)}" if line.read_by else ""
 
 
 def filter_name(line: FilterLine) -> str:

@@ -354,7 +354,7 @@ def report_on(planned: PlannedSnapshot, tally: Tally, common: CommonFacts) -> Re
         assertions=(),
         metadata=Effort(0, 0, None, 0.0),
         missing_statistics=workings.missing_statistics,
-        filters=filter_lines(workings.filters) or None,
+        filters=filter_lines(workings.filters, planned.snapshot.format) or None,
         engines=facts.engines,
     )
 

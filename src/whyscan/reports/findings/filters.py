@@ -18,7 +18,7 @@ FEWEST_ROW_GROUPS = 4
 
 def filters(facts: Facts) -> Iterator[Finding]:
     """Yield all findings of this family."""
-    lines = filter_lines(facts.workings.filters)
+    lines = filter_lines(facts.workings.filters, facts.plan.snapshot.format)
     dictionaries = {line.column: line for line in lines if line.mechanism is not FilterKind.BLOOM}
     blooms = [line for line in lines if line.mechanism is FilterKind.BLOOM]
     for line in blooms:

@@ -126,7 +126,7 @@ def profile(snapshot: Snapshot, names: Sequence[str] | None = None, *, full: boo
             traffic.from_cache,
             round(perf_counter() - started, 6),
         ),
-        bloom_filters=filter_lines(filters) or None,
+        bloom_filters=filter_lines(filters, snapshot.format) or None,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from whyscan.reports.distribution import first_power, last_power
+from whyscan.reports.filters import readers_sentence
 from whyscan.reports.pages.bars import part_of
 from whyscan.reports.phrases import read, unchecked_lines
 from whyscan.reports.report_view import subject
@@ -157,7 +158,8 @@ def _bloom_filters(stats: TableStats) -> Iterator[NamedValue]:
     for line in stats.bloom_filters or ():
         groups = f"{line.present:,} of {counted(line.row_groups, 'row group')}"
         files = f"{line.files_with_filter:,} of {counted(line.files, 'file')}"
-        yield NamedValue(line.column, f"in {groups} and {files}, {size(line.bytes)}")
+        where = f"in {groups} and {files}, {size(line.bytes)}"
+        yield NamedValue(line.column, f"{where}{readers_sentence(line)}")
 
 
 def _sizes(stats: TableStats) -> GridBlock:
