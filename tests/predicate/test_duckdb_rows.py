@@ -147,6 +147,10 @@ SHOWN_TWICE = (
     "CAST(n AS TIMESTAMPTZ) < ts",
     "date_trunc('hour', ts) = TIMESTAMPTZ '2024-11-03 06:00:00+00'",
     "date_trunc('hour', ts) > TIMESTAMPTZ '2024-11-03 05:00:00+00'",
+    # DuckDB compares the hour that is shown twice as if it were the hour before.
+    "date_trunc('hour', ts) = TIMESTAMPTZ '2024-11-03 04:00:00+00'",
+    "date_trunc('hour', ts) < TIMESTAMPTZ '2024-11-03 05:00:00+00'",
+    "date_trunc('hour', ts) >= TIMESTAMPTZ '2024-11-03 05:00:00+00'",
     "ts - INTERVAL 1 DAY + INTERVAL 1 DAY > TIMESTAMPTZ '2024-11-03 06:00:00+00'",
 )
 

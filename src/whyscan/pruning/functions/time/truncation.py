@@ -1,7 +1,8 @@
 """`date_trunc` and `trunc`: down to the start of a unit; weeks start on Monday.
 
 An instant is truncated on the zone's clock and becomes an instant again. Where a clock is set back
-the result decreases, so an interval becomes the hull over all readings between its bounds.
+the result decreases, so an interval becomes the hull over all readings between its bounds. DuckDB
+compares a start that is shown twice as if it were the start before (measured).
 """
 
 from __future__ import annotations
@@ -9,8 +10,11 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from msgspec.structs import replace
 
+from whyscan.pruning.functions.rules import mapped
 from whyscan.pruning.functions.time import gregorian
 from whyscan.pruning.functions.time.casts import as_type
 from whyscan.pruning.functions.time.kernels import (
@@ -19,10 +23,17 @@ from whyscan.pruning.functions.time.kernels import (
     each,
     floor_to,
     overflowing,
+    plus,
     wrapping,
 )
-from whyscan.pruning.functions.time.zone_clock import starts_of, through_local, to_days
+from whyscan.pruning.functions.time.zone_clock import (
+    are_shown_twice,
+    starts_of,
+    through_local,
+    to_days,
+)
 from whyscan.pruning.interval import Interval, anything, only_null
+from whyscan.pruning.mask import choose
 from whyscan.tree.nodes import Literal
 from whyscan.tree.types import DATE, TIMESTAMP, TimestampType
 
@@ -30,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from whyscan.pruning.functions.time.kernels import Bounds, Kernel
+    from whyscan.pruning.mask import Vector
     from whyscan.tree.nodes import Call, Expression
     from whyscan.tree.zones import Zone
 
@@ -56,16 +68,33 @@ def date_trunc(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interva
     if unit is None:
         return anything(kind, raises=True)
     if unit in _DAYS:
-        days = bounds_of(to_days(moments, zone))
-        starts = starts_of(each(_DAYS[unit], days), kind, zone)
-        return overflowing(kind, starts, [moments])
+        first_days = each(_DAYS[unit], bounds_of(to_days(moments, zone)))
+        starts = starts_of(first_days, kind, zone)
+        days_before = each(lambda days: _DAYS[unit](plus(days, -1)), first_days)
+        before, _ = starts_of(days_before, kind, zone)
+        return overflowing(kind, _from_the_start_before(starts, before, kind, zone), [moments])
     if unit in _SECONDS:
         step = _SECONDS[unit] * kind.unit.per_second
-        return overflowing(kind, through_local(moments, partial(_floored, step), zone), [moments])
+        starts = through_local(moments, partial(_floored, step), zone)
+        before = mapped(lambda ticks: plus(ticks, -step), starts[0])
+        return overflowing(kind, _from_the_start_before(starts, before, kind, zone), [moments])
     if unit in _PARTS:
         step = kind.unit.per_second // _PARTS[unit]
         return overflowing(kind, _floored(step, bounds_of(moments)), [moments])
     return replace(only_null(kind), raises=moments.raises)
+
+
+def _from_the_start_before(
+    starts: Bounds, before: Vector | None, kind: TimestampType, zone: Zone
+) -> Bounds:
+    """The bounds of starts; the lower one is `before` where the clock shows it twice."""
+    lower, upper = starts
+    if lower is None or not kind.instant or not zone.transitions:
+        return starts
+    twice = pc.coalesce(are_shown_twice(lower, kind, zone), pa.scalar(value=False))
+    if not pc.any(pa.array([twice]) if isinstance(twice, pa.Scalar) else twice).as_py():
+        return starts
+    return choose(twice, before, lower), upper
 
 
 def trunc(call: Call, arguments: Sequence[Interval], zone: Zone) -> Interval:

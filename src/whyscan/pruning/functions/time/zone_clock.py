@@ -220,6 +220,13 @@ def starts_of(days: Bounds, kind: TimestampType, zone: Zone) -> Bounds:
     return least, least if is_shared else greatest
 
 
+def are_shown_twice(instants: Vector, kind: TimestampType, zone: Zone) -> Vector:
+    """One boolean per instant, in ticks: whether the clock shows its reading twice."""
+    seconds = floor_divide(instants, kind.unit.per_second)
+    readings = plus(seconds, _clock(zone).at(seconds))
+    return pc.not_equal(_first_instants(zone).at(readings), _last_instants(zone).at(readings))
+
+
 def through_local(interval: Interval, moved: Movement, zone: Zone) -> Bounds:
     """Timestamps moved on the clock, as ticks; `moved` maps the bounds of the readings.
 
