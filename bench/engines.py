@@ -13,8 +13,9 @@ import datafusion
 import duckdb
 import pyarrow as pa
 import pyarrow.dataset as ds
-from clustered import FIRST, WANTED, clustered
+from clustered import FIRST, WANTED, Clustered, clustered
 from deltalake import DeltaTable
+from duckdb_peer import PYTHON, OwnReaders
 from measure import Ratio, compare
 from pyiceberg.table import StaticTable
 
@@ -39,6 +40,7 @@ def measurements(folder: Path) -> Iterator[Ratio]:
                 assert ask(ours) == ask(theirs)
                 work = f"1 % of 1,000 files, {engine}, {name}"
                 yield compare(work, peer, 1.0, partial(ask, ours), partial(ask, theirs))
+    yield from _own_readers(table)
     yield compare(
         "all of 1,000 files",
         "PyArrow's dataset",
@@ -46,6 +48,27 @@ def measurements(folder: Path) -> Iterator[Ratio]:
         lambda: whyscan.open(table.delta).to_dataset().to_table(),
         lambda: ds.dataset(list(table.files)).to_table(),
     )
+
+
+def _own_readers(table: Clustered) -> Iterator[Ratio]:
+    """DuckDB through whyscan against DuckDB's own readers; nothing where they are not installed."""
+    if not PYTHON.exists():
+        return
+    own = OwnReaders()
+    readers = {
+        "delta_scan": ("Delta", table.delta, f"delta_scan('{table.delta}')"),
+        "iceberg_scan": ("Iceberg", table.iceberg, f"iceberg_scan('{table.iceberg}')"),
+    }
+    for peer, (name, place, reader) in readers.items():
+        sql = SQL.replace("FROM t", f"FROM {reader}")
+
+        def through(place: str = place) -> list[object]:
+            return by_duckdb(lambda: whyscan.open(place).to_dataset())
+
+        assert own.ask(sql) == str(through())
+        work = f"1 % of 1,000 files, DuckDB, {name}"
+        yield compare(work, f"DuckDB's {peer}", 1.0, through, partial(own.ask, sql))
+    own.close()
 
 
 Source = ds.Dataset | pa.Table
