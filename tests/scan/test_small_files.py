@@ -11,6 +11,8 @@ from scan.same_rows import difference
 from whyscan.errors import CorruptFile, TableError
 from whyscan.scan import reader
 from whyscan.scan.plan_portions import whole_plan
+from whyscan.scan.small_files import SmallFile
+from whyscan.scan.sources import ROWS_AT_MOST
 
 FILES = 40
 
@@ -96,3 +98,13 @@ def test_the_first_rows_need_a_few_files_alone(folder):
         file.write_bytes(b"no Parquet")
 
     assert next(reader.read_portion(portion)).num_rows
+
+
+def test_few_bytes_of_many_equal_rows_are_read_in_batches(tmp_path):
+    many = ROWS_AT_MOST + 1
+    pq.write_table(pa.table({"id": pa.repeat(7, many)}), tmp_path / "a.parquet")
+    portion = whole_plan(whyscan.open(tmp_path).plan("id = 7"))
+
+    assert (tmp_path / "a.parquet").stat().st_size < 2_000
+    assert SmallFile.open(0, portion.reading.files[0], portion.tasks[0]) is None
+    assert [batch.num_rows for batch in reader.read_portion(portion)] == [ROWS_AT_MOST, 1]

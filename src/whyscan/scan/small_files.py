@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from whyscan.tables.file_columns import DataFile
 
 _SMALL = 1 << 23
-"""The most bytes of a small file. Arrow decodes a row group whole, and some of them ahead."""
+"""The most bytes of a small file. It has at most one batch of rows: Arrow decodes it whole."""
 _AHEAD = 4
+"""So many files are decoded in advance."""
 
 _FORMAT = ds.ParquetFileFormat(**PARQUET_OPTIONS)
 _DISK = LocalFileSystem()
@@ -56,17 +57,24 @@ class SmallFile(Struct, frozen=True, eq=False):
 
     @classmethod
     def open(cls, place: int, file: DataFile, task: Task) -> SmallFile | None:
-        """Open a file; None if Arrow cannot open it, or if two of its columns have one name."""
+        """Open a file.
+
+        None if Arrow cannot open it, if it has many rows, or if two of its columns have one name.
+        """
         path = f"{file.store.folder}/{file.path}"
         if not os.path.isfile(path):  # noqa: PTH113 - many times faster than a Path
             return None
         try:
             fragment = _FORMAT.make_fragment(path, _DISK, row_groups=task.ordinals)
             schema = fragment.physical_schema.remove_metadata()
+            footer = fragment.metadata
+            rows = sum(footer.row_group(i).num_rows for i in range(footer.num_row_groups))
         except (pa.ArrowException, OSError):
             return None
         names = schema.names
-        return None if len(set(names)) < len(names) else cls(place, file, task, fragment, schema)
+        if rows > ROWS_AT_MOST or len(set(names)) < len(names):
+            return None
+        return cls(place, file, task, fragment, schema)
 
     def is_like(self, other: SmallFile) -> bool:
         """Whether two files have the same columns, and are checked for the same conditions."""
