@@ -5,12 +5,12 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
+from support.verdicts import Verdict, verdicts
 from whyscan.predicate.binding.bind import bind
 from whyscan.predicate.syntax.session import Session
 from whyscan.pruning.containers import ColumnStatistics, Containers, checked
 from whyscan.pruning.evaluate import evaluate
 from whyscan.pruning.mask import tally
-from whyscan.pruning.truth import Verdict, verdicts
 from whyscan.tree.types import INT, Field, Schema
 from whyscan.tree.zones import zone
 
@@ -41,6 +41,6 @@ def test_a_null_count_proves_although_bounds_contradict_each_other(case):
     results = []
     for text in ("c IS NULL", "c IS NOT NULL", "c = 7"):
         truth = evaluate(bind(text, schema, Session()).expression, containers, zone("UTC"))
-        results.append(Verdict(verdicts(truth, 1)[0].as_py()))
+        results.append(verdicts(truth, 1)[0])
     assert tuple(results) == expected
     assert tally(believed.contradicted, 1) == wrong

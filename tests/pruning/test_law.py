@@ -24,11 +24,11 @@ from oracle.render import sql
 from oracle.rows import RAISED
 from oracle.tables import Row, World, any_world, built, exact, weaker, worlds
 from oracle.values import NANOS, TYPES
+from support.verdicts import Verdict, verdicts
 from whyscan.predicate.binding.bind import bind
 from whyscan.predicate.syntax.session import Session
 from whyscan.pruning.evaluate import evaluate
 from whyscan.pruning.mask import materialise
-from whyscan.pruning.truth import Verdict, verdicts
 from whyscan.tree.nodes import (
     And,
     Between,
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 def judge(expression: Expression, containers: Containers, zone: str) -> list[Verdict]:
     truth = evaluate(expression, containers, zone_named(zone))
-    return [Verdict(v) for v in verdicts(truth, containers.count).to_pylist()]
+    return verdicts(truth, containers.count)
 
 
 def verdicts_of(example: Example) -> list[Verdict]:

@@ -11,12 +11,12 @@ from oracle.cases import Example
 from oracle.dice import Dice, tried
 from oracle.predicates import Maker
 from oracle.tables import any_world
+from support.verdicts import Verdict, verdicts
 from whyscan.predicate.binding.bind import bind
 from whyscan.predicate.syntax.session import Session
 from whyscan.pruning.containers import ColumnStatistics, Containers, checked
 from whyscan.pruning.evaluate import evaluate
 from whyscan.pruning.mask import materialise
-from whyscan.pruning.truth import Verdict, verdicts
 from whyscan.tree.nodes import Column, IsNull, Not, Or
 from whyscan.tree.types import INT, STRING, Field, Schema
 from whyscan.tree.zones import zone
@@ -53,7 +53,7 @@ def test_an_or_with_is_null_is_judged_for_null_and_for_values(predicate):
     )
     expression = bind(predicate, SCHEMA, Session()).expression
     actual = verdicts(evaluate(expression, containers, zone("UTC")), 1)
-    assert Verdict(actual[0].as_py()) is CASES[predicate]
+    assert actual[0] is CASES[predicate]
 
 
 @st.composite

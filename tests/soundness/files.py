@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from oracle.errors import Unsupported
 from oracle.rows import possible
 from oracle.tables import RecordedStatistics, World, exact
+from support.verdicts import Verdict, verdicts
 from whyscan.predicate.binding.bind import bind
 from whyscan.predicate.syntax.session import Session
 from whyscan.pruning.evaluate import evaluate
-from whyscan.pruning.truth import Verdict, verdicts
 from whyscan.tree.types import Field, Schema, Type
 from whyscan.tree.zones import zone as zone_named
 
@@ -53,7 +53,7 @@ class File:
         """The verdict, once the rows have agreed that it is none that loses or adds one."""
         world, expression = self.world(), self.bound(sql)
         truth = evaluate(expression, world.containers(), zone_named(self.zone))
-        verdict = Verdict(verdicts(truth, 1)[0].as_py())
+        verdict = verdicts(truth, 1)[0]
         for row in world.rows[0]:
             try:
                 answers = possible(expression, row, self.zone)

@@ -43,7 +43,7 @@ from whyscan.tree.types import (
 )
 
 if TYPE_CHECKING:
-    from whyscan.pruning.truth import Verdict
+    from support.verdicts import Verdict
 
 NAN, INF = math.nan, math.inf
 

@@ -13,6 +13,7 @@ import pytest
 from oracle.clock import DAY, MICROS, days_of
 from oracle.values import NANOS
 from soundness.files import ALL, NONE, SOME, File
+from support.verdicts import Verdict, verdicts
 from whyscan.pruning.containers import Buckets, Containers
 from whyscan.pruning.evaluate import evaluate
 from whyscan.pruning.transforms import (
@@ -29,7 +30,6 @@ from whyscan.pruning.transforms import (
     of_partition_values,
     partition_interval,
 )
-from whyscan.pruning.truth import Verdict, verdicts
 from whyscan.tree import arrow
 from whyscan.tree.types import BIGINT, DATE, INT, STRING, TIMESTAMP, DecimalType, Type
 from whyscan.tree.zones import zone
@@ -140,7 +140,7 @@ def test_case(case, sql):
 
 def verdict(sql: str, source: Type, containers: Containers) -> Verdict:
     bound = File({"x": source}, {"x": []}).bound(sql)
-    return Verdict(verdicts(evaluate(bound, containers, zone("UTC")), 1)[0].as_py())
+    return verdicts(evaluate(bound, containers, zone("UTC")), 1)[0]
 
 
 def test_g16_a_bucket_of_nanoseconds_is_that_of_its_microseconds():
@@ -156,5 +156,5 @@ def test_g22_equality_on_a_bucketed_column_keeps_one_bucket():
     buckets = Buckets(("x",), Bucket(512), numbers, numbers)
     containers = Containers(512, pa.array([1] * 512), buckets=(buckets,))
     bound = File({"x": BIGINT}, {"x": []}).bound("x = 42")
-    kept = verdicts(evaluate(bound, containers, zone("UTC")), 512).to_pylist()
+    kept = verdicts(evaluate(bound, containers, zone("UTC")), 512)
     assert [index for index, is_kept in enumerate(kept) if is_kept] == [number]

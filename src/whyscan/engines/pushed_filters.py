@@ -34,7 +34,6 @@ from whyscan.tree.nodes import (
     Opaque,
     Or,
     Predicate,
-    columns_of,
     type_of,
 )
 from whyscan.tree.rendering import to_sql
@@ -64,7 +63,7 @@ from whyscan.tree.types import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from whyscan.tree.nodes import Expression, Path
+    from whyscan.tree.nodes import Expression
     from whyscan.tree.types import Field, Schema
 
 _EXACT_INTEGERS = {32: 1 << 24, 64: 1 << 53}
@@ -334,8 +333,3 @@ def _conjuncts(condition: Expression) -> Iterator[Expression]:
             yield from _conjuncts(operand)
     else:
         yield condition
-
-
-def paths_of(condition: Expression) -> frozenset[Path]:
-    """The paths of the columns that a condition names."""
-    return frozenset(column.path for column in columns_of(condition))

@@ -6,7 +6,6 @@ three masks would cost as much again.
 
 from __future__ import annotations
 
-from enum import IntEnum
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -14,20 +13,12 @@ import pyarrow.compute as pc
 from msgspec import Struct
 
 from whyscan.pruning.interval import Interval
-from whyscan.pruning.mask import Mask, all_of, any_of, both, either, materialise, may, opposite
+from whyscan.pruning.mask import Mask, all_of, any_of, both, either, may, opposite
 from whyscan.tree.lazy import lazy
 from whyscan.tree.types import BOOLEAN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-
-class Verdict(IntEnum):
-    """How many rows of a container can match a predicate: none, some or all."""
-
-    NONE = 0
-    SOME = 1
-    ALL = 2
 
 
 class Truth(Struct, frozen=True, dict=True):
@@ -155,17 +146,6 @@ def _bound(mask: Mask) -> pa.Array | pa.Scalar:
     return pa.scalar(mask) if isinstance(mask, bool) else mask
 
 
-def pruned(truth: Truth) -> Mask:
-    """TRUE is impossible."""
-    return opposite(truth.true)
-
-
 def matches_all(truth: Truth) -> Mask:
     """Only TRUE is possible, and nothing raises."""
     return both(truth.true, opposite(truth.false), opposite(truth.null), opposite(truth.raises))
-
-
-def verdicts(truth: Truth, count: int) -> pa.Array:
-    """One `Verdict` per container, as int8."""
-    every = materialise(matches_all(truth), count).cast(pa.int8())
-    return pc.add(materialise(truth.true, count).cast(pa.int8()), every)
