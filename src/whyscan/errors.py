@@ -180,8 +180,8 @@ class AccessDenied(StorageError):
 def limited() -> Iterator[None]:
     """Turn RecursionError and MemoryError into typed errors.
 
-    It surrounds everything that parses, plans and reports SQL. The parser checks the nesting depth
-    of a text beforehand; this catches the remaining cases.
+    It surrounds everything that parses, plans and reports SQL. Before a text is parsed, its nesting
+    depth is checked; this catches the remaining cases.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""A watched process for whoever asks damaged or hostile tables."""
+"""A watched process for tests of damaged and hostile tables."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def _of_all_columns(place: Path) -> str | None:
 def _check_cut(target: Target, mutant: Mutant, answer: Answer, whole: Answer) -> None:
     """What is cut off must not hide a live file.
 
-    A log of JSON lines that ends behind a line is a shorter log, which nobody can tell from a
+    A log of JSON lines that ends behind a line is a shorter log, which cannot be told from a
     whole one (PROTOCOL.md, Delta Log Entries); one that ends within a line is damaged.
     """
     if mutant.data == b"" and target.kind is Kind.PARQUET:

@@ -14,7 +14,8 @@ from fuzz.watch import Watch
 
 SEED = "suite"
 AT_LEAST = 5_000
-# How many mutants of each file of a table, the dearest tables first: two workers then end together.
+# How many mutants of each file of a table; the most expensive tables are first, so that two workers
+# end together.
 PER_FILE = {
     "delta-log": 30,
     "iceberg": 100,

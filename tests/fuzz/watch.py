@@ -1,4 +1,4 @@
-"""Mutants in a process of their own, watched: whoever ends it, or never ends, is named."""
+"""Mutants in a process of their own: one that ends the process, or never ends, is named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of real engines, where somebody has put them beside the project."""
+"""Tables of real engines, if the folder with them is beside the project."""
 
 from __future__ import annotations
 

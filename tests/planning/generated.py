@@ -51,7 +51,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Data:
-    """One file. `dead` are the places of deleted rows, `surely` and `maybe` what is told."""
+    """One file. `dead` are the places of deleted rows; metadata counts `surely` and `maybe`."""
 
     groups: list[Group]
     statistics: dict[Path, RecordedStatistics]

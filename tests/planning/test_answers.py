@@ -89,7 +89,7 @@ THREE = ((10, 1, 5, 2), (20, 7, 9, 0), (5, None, None, 5))
         ("count(*), count(x), min(x)", "x > 99", (0, 0, None)),
         ("count(*), count(x), max(x)", "x IS NULL AND x IS NOT NULL", (0, 0, None)),
         ("count(*)", "x > 3", "20 to 30 rows match"),
-        # Whatever of [1, 5] matches, 9 is the greatest; the least of them nobody knows.
+        # Whatever of [1, 5] matches, 9 is the greatest; the least of them is unknown.
         ("max(x)", "x > 3", (9,)),
         ("min(x)", "x > 3", "x may go beyond the values that bounds are sure of"),
         ("max(x)", "x < 4", "no bound of x is sure to be a value of a row that matches"),
@@ -164,7 +164,7 @@ def test_delta_answers_what_its_log_records_to_the_last_digit(tmp_path):
         (4, 0, "count(*)", (31,)),
         (0, 3, "count(*)", "32 to 35 rows match"),
         (0, None, "count(*)", "15 to 35 rows match"),
-        # The least is in another file; whether a row that is left has the greatest nobody knows.
+        # The least is in another file; it is unknown whether a row that is left has the greatest.
         (4, 0, "min(x)", (1,)),
         (4, 0, "max(x)", "x may go beyond the values that bounds are sure of"),
         (4, 0, "count(x)", "no metadata says in how many of the matching rows x is NULL"),

@@ -112,7 +112,7 @@ FOUR = table((10, 1, 5, 0), (10, 5, 9, 0), (10, 10, 20, 0), (10, 4, 30, 5))
         ("x DESC NULLS FIRST", 5, 0, {"f3"}),
         ("x DESC NULLS FIRST", 15, 0, {"f2", "f3"}),
         ("x ASC NULLS LAST", 0, 3, set()),
-        # A function that turns the order round, and one that nobody knows.
+        # A function that turns the order round, and an unknown one.
         ("-x ASC NULLS LAST", 10, 0, {"f2", "f3"}),
         ("xxhash64(x)", 1, 0, {"f0", "f1", "f2", "f3"}),
     ],

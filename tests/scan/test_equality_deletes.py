@@ -105,7 +105,7 @@ def test_rows_that_equal_a_newer_delete_of_their_partition_or_of_none_are_gone(d
         write(folder / "t", data, deletes)
         table = whyscan.open(str(folder / "t"))
         assert counted(table.plan("true").to_arrow()) == counted(expected)
-        # The compared columns are read, though nobody asked for them.
+        # The compared columns are read, although they were not selected.
         chosen = table.plan("k > 0 OR s IS NULL", select=["n"]).to_arrow()
         kept = [r for r in expected.to_pylist() if (r["k"] or 0) > 0 or r["s"] is None]
         assert counted(chosen) == counted(pa.table({"n": [r["n"] for r in kept]}))

@@ -1,7 +1,7 @@
 """The cases of soundness-cases.md that need real files: footers, row groups, Hive paths.
 
 Each table is written as the case tells it; each predicate names the row groups that must be kept,
-and no others are. What a footer says of one column is told in tests/tables.
+and no others are. The statistics of one column in a footer are tested in tests/tables.
 
 | elsewhere | what |
 |---|---|

@@ -49,7 +49,7 @@ def main(address, folder):
 def outcome_of(question):
     try:
         return question()
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is told
+    except Exception as error:  # noqa: BLE001 - any error is printed
         return [type(error).__name__, str(error), getattr(error, "hint", None)]
 
 

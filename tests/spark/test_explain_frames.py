@@ -155,7 +155,7 @@ def kept_by_table(report):
 
 @pytest.mark.parametrize("sql", STATEMENTS)
 def test_a_frame_keeps_the_files_that_its_statement_keeps(spark, views, sql):
-    """Of a view the statement is written out, as nobody but Spark knows it."""
+    """Of a view the statement is written out, as only Spark knows it."""
     written = sql.replace("narrow", "(SELECT * FROM d WHERE id < 30)")
 
     assert kept_by_table(explain(spark.sql(sql))) == kept_by_table(

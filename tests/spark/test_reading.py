@@ -1,4 +1,4 @@
-"""Reading on Spark: the rows that Spark's own readers give, whoever reads them."""
+"""Reading on Spark: the rows that Spark's own readers give, by each way to read them."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class RowGroup:
 
 @dataclass(frozen=True)
 class DataFile:
-    """`deleted` rows are counted; up to `maybe_deleted` more, None for nobody knows how many.
+    """`deleted` rows are counted; up to `maybe_deleted` more, None if it is unknown how many.
 
     Of one that is `missing` the footer cannot be opened.
     """

@@ -1,4 +1,4 @@
-"""DuckDB's engine: with its package and without, started beforehand or when it is asked for."""
+"""DuckDB's engine: with its package and without, started early or when it is needed."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from whyscan.tree.zones import Zone
 
 LISTS_AT_MOST = 50
-"""A list is not divided into more lists than this: nobody would write them."""
+"""A list is divided into at most this many lists: more would not be written by hand."""
 
 
 class WrittenAlternative(Struct, frozen=True):

@@ -28,7 +28,7 @@ LONGEST_SHOWN = 200
 
 
 def engine_lines(engines: Sequence[EngineReading], levels: Sequence[Level]) -> Iterator[str]:
-    """Yield a line for each named engine, or one line for those that nobody named."""
+    """Yield a line for each named engine, and one line for all that are not named."""
     yield from (engine_line(engine, levels) for engine in engines if engine.named)
     unnamed = [engine for engine in engines if not engine.named]
     if unnamed:

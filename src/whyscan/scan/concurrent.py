@@ -93,7 +93,7 @@ class _Worker(Generic[T]):
         self._put(last)
 
     def _put(self, item: T | BaseException | None) -> bool:
-        """Whether the item is in the queue; False where nobody reads any more."""
+        """Whether the item is in the queue; False if the reader has ended."""
         while not self._stop.is_set():
             try:
                 self._queue.put(item, timeout=_POLL_SECONDS)

@@ -104,7 +104,7 @@ WORDS = {
     "": (None, False, True),
     "B c": (None, False, True),
     "\u00fc": (None, False, True),
-    # Spark cuts control characters off: nobody looks behind them here.
+    # Spark cuts control characters off: what follows them is not looked at.
     "\x01t": (None, True, True),
 }
 

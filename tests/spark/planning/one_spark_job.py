@@ -65,7 +65,7 @@ def in_one_job(spark, questions: Mapping[str, Question]) -> dict[str, Any]:
     with ThreadPoolExecutor(len(questions)) as pool:
         running = {name: pool.submit(document, one) for name, one in questions.items()}
         while unfinished := [future for future in running.values() if not future.done()]:
-            # Whoever has not ended will ask.
+            # A process that has not ended will ask.
             if waiting.qsize() < len(unfinished):
                 wait(unfinished, timeout=0.05, return_when=FIRST_COMPLETED)
                 continue

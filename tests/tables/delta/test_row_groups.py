@@ -195,5 +195,5 @@ def test_deleted_rows_keep_a_row_groups_bounds(lake, bounds):
     from whyscan.reports.levels import rows_matched
 
     matched = rows_matched(plan.evidence)
-    # Nobody knows in which row group the three are.
+    # It is unknown in which row group the three are.
     assert (matched.at_least, matched.at_most) == (2, 5)

@@ -391,7 +391,7 @@ def test_k14_k16_mapped_columns_are_looked_up_by_their_physical_names(lake, boun
     lake.create({"a": "long"}, properties={"delta.columnMapping.mode": mode}, **MAPPED)
     lake.commit(lake.add("f", bounds("col-1", 1, 5)), lake.add("g", bounds("a", 1, 5)))
 
-    # `g` has statistics under the logical name alone: they are somebody else's.
+    # `g` has statistics under the logical name alone: they belong to another column.
     assert lake.kept("a > 5") == ["g"]
 
 

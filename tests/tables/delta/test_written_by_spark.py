@@ -37,7 +37,7 @@ pytestmark = pytest.mark.spark
 QUESTIONS = 40
 PLAIN = 10
 THRIFTY = INTERPRETED | {"spark.databricks.delta.snapshotPartitions": "1"}
-# Off for columns generated from instants: Delta lifts with the zone of whoever reads.
+# Off for columns generated from instants: Delta lifts with the zone of the reader.
 LIFTING = "spark.databricks.delta.generatedColumn.partitionFilterOptimization.enabled"
 
 

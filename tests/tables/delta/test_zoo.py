@@ -151,7 +151,7 @@ def read(root, path):
 
 
 def values_of(column, snapshot, files, at, rows, partitioned):
-    """A file's values of a column as the evaluator holds them, None where nobody knows them."""
+    """A file's values of a column as the evaluator has them, None where they are unknown."""
     if rows is None or files.containers.rows[at].as_py() == 0:
         return None
     if column.path in partitioned:

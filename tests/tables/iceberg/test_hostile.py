@@ -1,6 +1,6 @@
 """Metadata made to harm: a typed error or an answer, and nothing else.
 
-What is merely damaged is in tests/fuzz.
+Tables that are damaged by chance are in tests/fuzz.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ def write(table, name, columns, ids=None, **entry):
 
 
 def read(table, predicate, **question):
-    """The row groups that a predicate reads of each file, None where nobody looked."""
+    """The row groups that a predicate reads of each file, None where no footer was read."""
     plan = Table(table.open()).plan(predicate, **question)
     return {scan.path.rpartition("/")[2]: scan.row_groups for scan in plan}
 

@@ -1,4 +1,4 @@
-"""A proxy before the store that breaks what it is told to: the n-th answers, in a chosen way."""
+"""A proxy before the store that breaks chosen answers of the store in a chosen way."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Fault:
     """What goes wrong with the next `times` requests whose path holds `match`.
 
     A SLOW answer comes after `seconds`, or once so many requests were under way `together`.
-    `status` is that of UNAVAILABLE: 403 of a folder that nobody may list.
+    `status` is that of UNAVAILABLE: 403 stands for a folder that may not be listed.
     """
 
     kind: Kind

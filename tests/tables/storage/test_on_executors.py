@@ -1,4 +1,4 @@
-"""Tables in a bucket on Spark: the driver's keys reach the executors, and nobody else."""
+"""Tables in a bucket on Spark: only the executors get the driver's keys."""
 
 from __future__ import annotations
 

@@ -205,7 +205,7 @@ def test_a_profile_brings_keys_region_and_endpoint(cloud, explain, proxy, upload
     by_option = explain(place, QUESTIONS["hive"], "--option", "profile=lakes")
     monkeypatch.setenv("AWS_PROFILE", "lakes")
     by_variable = explain(place, QUESTIONS["hive"])
-    # A named profile stands, whatever keys of somebody else's the environment holds.
+    # A named profile is used, although the environment has keys of another account.
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "other")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "other")
     monkeypatch.setenv("AWS_SESSION_TOKEN", "other")

@@ -110,7 +110,7 @@ def _run(expression: Expression, containers: Containers, truth: Truth) -> Truth 
     """The truth by running the expression on each distinct tuple; None where it cannot be run.
 
     Where DuckDB may give another answer than Spark, the interpreter's `truth` stays. Whether the
-    expression can be run must not depend on the values: all parts of a table must decide alike.
+    expression can be run must not depend on the values: all parts of a table must decide the same.
     """
     columns = columns_of(expression)
     names = {column.path: f"c{i}" for i, column in enumerate(columns)}

@@ -212,7 +212,7 @@ def _lost(operand: Expression, survivors: Survivors) -> Flags:
     interval = interval_of(operand, ContainerBatch(survivors.containers, survivors.plan.zone))
     unknown = opposite(is_described(interval))
     if isinstance(interval.type, StringType) and interval.lower is not None:
-        # A text function whose bounds do not begin alike gives any text.
+        # If the bounds of a text function have no common beginning, it may give any text.
         unknown = either(
             unknown,
             both(

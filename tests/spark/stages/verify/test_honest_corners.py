@@ -56,7 +56,7 @@ def test_old_dates_as_spark_writes_them(spark, tmp_path, form):
 
 
 def test_old_dates_of_another_calendar_are_no_lie_and_spark_reads_others(spark, tmp_path):
-    """Spark counts them again, and nobody else does: both keep the files, and that is told."""
+    """Only Spark counts them again: both keep the files, and the report says so."""
     folder = written(spark, tmp_path / "t", "LEGACY", "TIMESTAMP_MICROS")
 
     verification = verified(

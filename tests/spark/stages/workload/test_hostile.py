@@ -1,4 +1,4 @@
-"""Logs that nobody means well: each is read in part, or listed with the reason; nothing breaks."""
+"""Hostile logs: each is read in part, or listed with the reason; nothing breaks."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from whyscan.spark.tables import NamedTable
 
 @pytest.fixture
 def tables(tmp_path):
-    """Two tables of one name, and one whose name nobody else has."""
+    """Two tables of one name, and one with a name of its own."""
     names = ("lake.sales.orders", "crm.orders", "users")
     for name in names:
         folder = tmp_path / name

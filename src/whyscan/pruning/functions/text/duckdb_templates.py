@@ -110,7 +110,7 @@ _TOKEN = re.compile(r"\\.|\[(?:\\.|[^]\\])*]|.")
 
 
 def _portable(pattern: Expression) -> re.Pattern[str] | None:
-    """The pattern, if Java and RE2 read it alike: no look-around, back reference or flag.
+    """The pattern, if it means the same in Java and RE2: no look-around, back reference or flag.
 
     Nor a repeated group that may be empty: Java ends the repetition at its first empty match.
     """
