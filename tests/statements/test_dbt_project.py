@@ -169,7 +169,7 @@ def test_one_model_that_fails_does_not_stop_the_others(tmp_path, tables, places)
         (["tag:nightly europe"], {"recent", "europe"}),
         (["marts,config.materialized:table"], {"recent", "seniors"}),
     ],
-    ids=str,
+    ids=lambda words: " ".join(sorted(words)) or "none",
 )
 def test_models_are_selected_as_dbt_does(words, names, tmp_path, tables):
     report = whyscan.explain_dbt(write_project(tmp_path, shop()), tables, select=words)
