@@ -340,3 +340,34 @@ def test_the_condition_stands_in_the_statements_of_each_engine():
     assert iceberg.trino[-1] == f"{OPTIMIZE} WHERE d >= 'x'"
     assert rewrite("sort by a, b", "delta", where="d = 1").spark == ()
     assert rewrite("sort by a", "hive", where="d = 1").spark == ()
+
+
+def test_a_condition_that_an_engine_cannot_use_speaks_for_no_layout(events, lake, tmp_path):
+    sql = "SELECT * FROM events WHERE user_id + 1 = 78"
+    write_deltalake(tmp_path, events)
+    for number in range(FILES):
+        part = events.slice(number * ROWS // FILES, ROWS // FILES)
+        mode = "append" if number else "overwrite"
+        write_deltalake(tmp_path, part, mode=mode)
+
+    for place, engine in ((lake, "spark-parquet"), (tmp_path, "spark-delta")):
+        (proved,) = whyscan.advise(workload({sql: 5}), {"events": place}).tables
+        by_engine = whyscan.advise(workload({sql: 5}), {"events": place}, engines=engine)
+
+        assert proved.advice[0].layout == "sort by user_id"
+        assert by_engine.tables[0].leave_alone
+        assert by_engine.engines[0].startswith(engine)
+
+
+def test_bytes_of_an_engine_are_those_that_explain_says_it_reads(events, lake, tmp_path):
+    """The layout is advised on for the other query, and written."""
+    queries = {"SELECT * FROM events WHERE user_id + 1 = 78": 1, **QUERIES}
+    advice = whyscan.advise(workload(queries), {"events": lake}, engines="spark-parquet")
+
+    best = advice.tables[0].advice[0]
+    assert best.layout == "sort by user_id"
+    table = whyscan.open(written(events.sort_by("user_id"), tmp_path))
+    for line in best.queries:
+        predicate = line.query.partition("WHERE ")[2] or "true"
+        (reading,) = table.explain(predicate, engines="spark-parquet").engines
+        assert line.bytes_after == pytest.approx(reading.bytes, rel=0.35), line.query

@@ -334,13 +334,20 @@ def _read_by(plan: ScanPlan, profiles: Sequence[EngineProfile]) -> tuple[int, in
 
 
 def _kept_by_footers(reader: EngineReader, profile: EngineProfile) -> Flags:
-    """One flag per file of a layout whose bounds would stand in footers: the engine reads it."""
+    """One flag per file of a layout whose bounds would stand in footers: the engine reads it.
+
+    The rules for files are about partition values, those for row groups about all bounds.
+    """
     level = reader.evidence.file_level
+    containers = level.listed.containers
     kept = np.ones(level.listed.count, np.bool_)
-    for name in (FILES, ROW_GROUPS):
+    for name, described in (
+        (FILES, containers.by_partition()),
+        (ROW_GROUPS, containers),
+    ):
         if profile.prunes_at(reader.format, name):
             used = weakened(reader.plan.predicate, profile.rules(reader.format, name), reader.roles)
-            kept &= reader.kept(name, level.listed.containers, used)
+            kept &= reader.kept(name, described, used)
     return kept | level.verdicts.kept
 
 
