@@ -34,6 +34,7 @@ SUITES = (
     "engines",
     "engines_s3",
     "predicates",
+    "advising",
 )
 
 

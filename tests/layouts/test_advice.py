@@ -371,3 +371,16 @@ def test_bytes_of_an_engine_are_those_that_explain_says_it_reads(events, lake, t
         predicate = line.query.partition("WHERE ")[2] or "true"
         (reading,) = table.explain(predicate, engines="spark-parquet").engines
         assert line.bytes_after == pytest.approx(reading.bytes, rel=0.35), line.query
+
+
+def test_a_small_sample_of_many_files_is_laid_out_in_larger_ones(events, tmp_path):
+    """The sample has too few rows for files of today's size, which is no reason to leave it."""
+    for number in range(300):
+        part = events.slice(number * 20, 20)
+        pq.write_table(part, tmp_path / f"{number:03}.parquet", compression=None)
+
+    (table,) = whyscan.advise(workload(QUERIES), {"events": tmp_path}, sample=50_000).tables
+
+    assert not table.leave_alone
+    assert table.advice[0].layout.startswith("sort by user_id")
+    assert 1 < table.advice[0].writes.files < 300

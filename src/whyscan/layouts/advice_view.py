@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from whyscan.reports.pages.bars import part_of
 from whyscan.reports.phrases import gate, priced_as
 from whyscan.reports.view import (
+    Cell,
     CodeSpan,
     FactsBlock,
     GridBlock,
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
         TotalsToday,
     )
     from whyscan.layouts.engine_statements import EngineStatements
+    from whyscan.reports.pages.bars import Segment
     from whyscan.reports.view import Blocks, Inline
 
 _QUERIES_SHOWN = 10
@@ -93,7 +96,7 @@ def _layouts(table: TableAdvice) -> GridBlock:
         tuple(
             (
                 CodeSpan(one.layout),
-                size(one.bytes.after),
+                Cell(size(one.bytes.after), bar=part_of(one.bytes.after, one.bytes.before)),
                 f"{size(one.bytes.low)} to {size(one.bytes.high)}",
                 f"{one.files.after:,}",
                 percent(one.bytes.after, one.bytes.before),
@@ -120,13 +123,20 @@ def _best(best: LayoutAdvice) -> Iterator[FactsBlock | GridBlock | NotesBlock]:
         *best.queries[:_QUERIES_SHOWN],
         *(q for q in worse if q in best.queries[_QUERIES_SHOWN:]),
     ]
+    # The bars of one table have one scale: a query that gets worse has the longer one behind.
+    most = max((max(q.bytes_before, q.bytes_after) for q in shown), default=0)
     yield GridBlock(
         (
             Head("query"),
             *(Head(name, number=True) for name in ("runs", "before", "after")),
         ),
         tuple(
-            (CodeSpan(q.query), f"{q.runs:,}", size(q.bytes_before), size(q.bytes_after))
+            (
+                CodeSpan(q.query),
+                f"{q.runs:,}",
+                Cell(size(q.bytes_before), bar=_bar(q.bytes_before, most)),
+                Cell(size(q.bytes_after), bar=_bar(q.bytes_after, most)),
+            )
             for q in shown
         ),
         label="Queries",
@@ -134,6 +144,10 @@ def _best(best: LayoutAdvice) -> Iterator[FactsBlock | GridBlock | NotesBlock]:
     hidden = len(best.queries) - len(shown)
     if hidden:
         yield NotesBlock((f"{counted(hidden, 'query')} more, none of which gets worse",))
+
+
+def _bar(read: int, most: int) -> tuple[Segment, ...]:
+    return part_of(read, most) if most else ()
 
 
 def _rewrite(best: LayoutAdvice) -> str:

@@ -15,6 +15,7 @@ from whyscan.layouts.layout import Layout
 from whyscan.layouts.literal_columns import group_similar
 from whyscan.layouts.sample import choose
 from whyscan.layouts.snapshot import HypotheticalSnapshot, hypothetical
+from whyscan.layouts.written_files import LEAST_ROWS_A_FILE
 from whyscan.planning.plan.evidence import FILES, ROW_GROUPS
 from whyscan.planning.plan.planner import make_plan, total_of
 from whyscan.planning.plan.request import leaf_columns
@@ -52,6 +53,8 @@ ROUGH_SCANS = 200
 DRAWN_SCANS = 100
 """The costliest scans, whose numbers say how far those of all scans may be off."""
 _DRAWS = 10
+_ROWS_A_FILE = 2 * LEAST_ROWS_A_FILE
+"""Other draws of a sample leave out some of its rows."""
 
 
 class Amounts(Struct, frozen=True):
@@ -212,12 +215,21 @@ class TableReplay(Struct, frozen=True, eq=False, dict=True):
             return None
 
     def layout_replayed(self, layout: Layout) -> Replayed:
-        """Replay all scans on a layout; an error if the table or the sample is not fit for it."""
+        """Replay all scans on a layout; an error if the table or the sample is not fit for it.
+
+        If the sample has too few rows for files of the size of today, the layout has larger files.
+        """
         sample = self.sample if self.sample_bytes else None
+        files_at_most = self.files_at_most
+        if sample is not None and not sample.is_whole:
+            most = max(1, sample.rows // _ROWS_A_FILE)
+            files_at_most = most if files_at_most is None else min(files_at_most, most)
         snapshot = replace(
             hypothetical(self.snapshot, layout, self.sample_bytes, sample),
-            files_at_most=self.files_at_most,
+            files_at_most=files_at_most,
         )
+        if set(snapshot.layout.columns) <= set(self.columns):
+            snapshot.share_files(self.files)
         amounts = self.amounts(snapshot)
         return Replayed(snapshot, amounts, *amounts.total(self.runs))
 

@@ -133,6 +133,10 @@ class HypotheticalSnapshot(Struct, frozen=True, eq=False, dict=True):
     def _base_files(self) -> Files:
         return self.base.files(self.layout.columns, _UTC)
 
+    def share_files(self, files: Files) -> None:
+        """Take the files of the table, with the columns of the layout, as they were read before."""
+        self.__dict__["_base_files"] = files
+
     @lazy
     def sample(self) -> Sample:
         """The sample: one that was drawn for several layouts, else one for this layout."""

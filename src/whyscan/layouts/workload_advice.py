@@ -15,6 +15,7 @@ from whyscan.planning.plan.request import options_of
 from whyscan.profiles.engine_names import named_profiles
 from whyscan.reports.words import counted
 from whyscan.tables import open_snapshot
+from whyscan.tables.cached_snapshot import CachedSnapshot
 from whyscan.tables.inventory.snapshot import InventorySnapshot
 from whyscan.tables.time_travel import Travel
 from whyscan.terms import PlanTerms
@@ -93,6 +94,8 @@ def advise_on_tables(
 
 def _table_itself(snapshot: Snapshot, storage: Mapping[str, object]) -> Snapshot | None:
     """The table behind the containers of an inventory, at their version; None for any other."""
+    if isinstance(snapshot, CachedSnapshot):
+        snapshot = snapshot.snapshot
     if not isinstance(snapshot, InventorySnapshot):
         return None
     has_versions = snapshot.format == "delta"

@@ -75,6 +75,23 @@ def test_engines_and_bounds_alone_are_as_in_one_process(spark, lake, workload):
     assert advice.engines == expected.engines
 
 
+def test_the_tables_of_an_inventory_have_the_advice_of_the_tables(spark, lake, workload, tmp_path):
+    place = str(tmp_path / "inventory")
+    whyscan_spark.write_inventory(spark, lake, place, depth="row-groups")
+
+    in_process = whyscan.advise(workload, inventory=place)
+    advice = whyscan_spark.advise(spark, workload, {}, inventory=place)
+
+    expected = {table.table: table for table in whyscan.advise(workload, lake).tables}
+    for by_inventory in (in_process, advice):
+        assert {t.table for t in by_inventory.tables} == set(expected)
+        for table in by_inventory.tables:
+            assert table.today.bytes == expected[table.table].today.bytes
+            assert [a.layout for a in table.advice] == [
+                a.layout for a in expected[table.table].advice
+            ]
+
+
 def test_a_sample_of_less_than_nothing_and_no_tables_are_refused(spark, lake, workload):
     with pytest.raises(UsageError):
         whyscan_spark.advise(spark, workload, lake, sample=-1)
