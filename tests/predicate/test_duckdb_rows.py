@@ -133,6 +133,23 @@ def test_days_between_instants_are_duckdbs_where_a_day_begins_at_one(tmp_path, z
     assert report.to_dict()["levels"][0]["kept"] == 1
 
 
+def test_a_day_that_begins_twice_is_kept_for_the_day_before_as_duckdb_compares_it(tmp_path):
+    # The second after midnight, when clocks in St. John's went back to 23:01.
+    moment = pa.array([972_786_659_000_000], pa.timestamp("us", "UTC"))
+    pq.write_table(pa.table({"ts": moment}), tmp_path / "0.parquet")
+    predicate = "date_trunc('day', ts) = TIMESTAMPTZ '2000-10-28 02:30:00+00'"
+    with duckdb.connect() as connection:
+        connection.execute("SET TimeZone = 'America/St_Johns'")
+        connection.register("rows", pa.table({"ts": moment}))
+        assert connection.execute(f"SELECT {predicate} FROM rows").fetchall() == [(True,)]
+
+    report = whyscan.open(str(tmp_path)).explain(
+        predicate, dialect="duckdb", timezone="America/St_Johns"
+    )
+
+    assert report.to_dict()["levels"][0]["kept"] == 1
+
+
 TWICE = [1_730_610_000 + 600 * step for step in range(14)]
 """Seconds from 05:00 to 07:10 of 2024-11-03: in New York the clock shows 01:00 to 02:00 twice."""
 SHOWN_TWICE = (
