@@ -333,6 +333,21 @@ def test_a_catalog_is_that_of_the_name_and_odd_names_are_quoted():
     )
 
 
+@pytest.mark.parametrize(
+    ("fields", "name"), [(set(), "b_day"), ({"b_days", "a"}, "b_days")], ids=["default", "own"]
+)
+def test_manifests_are_ordered_by_partition_fields_as_the_table_names_them(fields, name):
+    layout = "order manifests by b"
+
+    statements = rewrite(
+        layout, "iceberg", "partition by day(b)", field_names=frozenset(fields)
+    ).spark
+
+    assert statements == (
+        f"CALL system.rewrite_manifests(table => 't', sort_by => array('{name}'))",
+    )
+
+
 def test_the_condition_stands_in_the_statements_of_each_engine():
     iceberg = rewrite("sort by a", "iceberg", where="d >= 'x'")
 

@@ -46,7 +46,8 @@ class LayoutRewrite(Struct, frozen=True):
 
     `today` are the partition fields of the table before, `columns` its columns in their order.
     `file_bytes` and `file_rows` are the size of a file, and `files` how many there are. With
-    `where` only the rows of this condition are rewritten. `name` has the parts of the table's name.
+    `where` only the rows of this condition are rewritten. `name` has the parts of the table's name,
+    and `field_names` are the partition fields of today as the table names them.
     """
 
     layout: Layout
@@ -58,6 +59,7 @@ class LayoutRewrite(Struct, frozen=True):
     file_rows: int
     files: int
     where: str | None = None
+    field_names: frozenset[str] = frozenset()
 
     @property
     def table(self) -> str:
@@ -77,6 +79,19 @@ class LayoutRewrite(Struct, frozen=True):
     @property
     def keeps_partitions(self) -> bool:
         return self.layout.partitions is None or self.layout.partitions == self.today
+
+    def field_name(self, path: Path) -> str:
+        """The name of the partition field of a column.
+
+        It is the table's name of the field, else the one that ADD PARTITION FIELD gives.
+        """
+        column = ".".join(path)
+        of_today = (name for name in sorted(self.field_names) if name.startswith(column))
+        term = next(term for term in self.partitions if term.path == path)
+        word, _, width = str(term.transform).rstrip("]").partition("[")
+        parts = [column, *([] if word == "identity" else [word.removesuffix("ate")])]
+        parts += [width] if width else []
+        return next(of_today, "_".join(parts)) if self.keeps_partitions else "_".join(parts)
 
     def statements(self) -> EngineStatements:
         return EngineStatements(tuple(self._spark()), tuple(self._trino()))
@@ -120,7 +135,8 @@ class LayoutRewrite(Struct, frozen=True):
                 f"{_argument(self.where)}, options => map({options}))"
             )
         if layout.manifests:
-            listed = ", ".join(f"'{'.'.join(path)}'" for path in layout.manifests)
+            fields = (f"'{_text(self.field_name(path))}'" for path in layout.manifests)
+            listed = ", ".join(fields)
             arguments = f"table => '{table}', sort_by => array({listed})"
             yield f"CALL {procedures}.rewrite_manifests({arguments})"
 
@@ -270,6 +286,9 @@ def rewrite_of(
         file_rows=max(1, round(snapshot.rows_a_file)),
         files=snapshot.file_count,
         where=where,
+        field_names=frozenset[str]().union(
+            *(spec.names for spec in snapshot.base.numbered_specs if spec.current)
+        ),
     )
 
 
