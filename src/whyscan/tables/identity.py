@@ -71,6 +71,11 @@ def _of_listing(snapshot: ParquetSnapshot) -> SnapshotIdentity:
         sizes = batch.column("size").cast(pa.string())
         lines = pc.binary_join_element_wise(batch.column("path"), sizes, times, "\0")
         digest.update("\n".join(lines.to_pylist()).encode())
+    if snapshot.declared is not None:
+        # A catalog may change the columns, or the values of a folder, and no file with them.
+        keys = snapshot.partitions.keys
+        digest.update(repr((snapshot.declared, keys.names, keys.texts)).encode())
+        digest.update(keys.folder.to_numpy().tobytes())
     name = f"files-{digest.hexdigest()}"
     return SnapshotIdentity(name, name)
 

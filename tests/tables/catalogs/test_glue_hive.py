@@ -12,6 +12,7 @@ import whyscan
 from support.reports import explained
 from whyscan.errors import TableError
 from whyscan.tables.catalogs.projection import projected
+from whyscan.tables.identity import identity
 from whyscan.tree.types import STRING, Field
 
 KEYS = {"aws_access_key_id": "me", "aws_secret_access_key": "canary"}
@@ -138,6 +139,18 @@ def test_folders_that_are_as_the_catalog_says_are_no_finding(glue, tmp_path):
 
     findings = explained(whyscan.open("aws.db.t").snapshot, "p = 1")["findings"]
     assert [each for each in findings if each["code"] == "CATALOG_DIFFERS"] == []
+
+
+def test_a_value_that_the_catalog_changes_is_another_identity(glue, tmp_path):
+    create(glue, tmp_path, {"id": "bigint"}, [("p", "int")])
+    write(tmp_path / "any", 1)
+    register(glue, tmp_path / "any", "1")
+    before = whyscan.open("aws.db.t").snapshot
+
+    glue.delete_partition(DatabaseName="db", TableName="t", PartitionValues=["1"])
+    register(glue, tmp_path / "any", "2")
+
+    assert identity(whyscan.open("aws.db.t").snapshot) != identity(before)
 
 
 def test_the_columns_are_those_of_the_catalog(glue, tmp_path):

@@ -39,6 +39,8 @@ def frame(spark: SparkSession, snapshot: Snapshot) -> DataFrame:
 
 def _frame(spark: SparkSession, snapshot: Snapshot) -> DataFrame:
     if isinstance(snapshot, ParquetSnapshot):
+        if snapshot.declared is not None:
+            raise TableError("a catalog has its partitions, and Spark would read them from folders")
         store = snapshot.store
         paths = [store.shown(path) for path in snapshot.objects["path"].to_pylist()]
         reader = spark.read.options(basePath=store.uri, mergeSchema="true")

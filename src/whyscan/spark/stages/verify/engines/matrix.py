@@ -22,6 +22,7 @@ from whyscan.spark.stages.verify.engines.pyiceberg_engine import open_pyiceberg
 from whyscan.spark.stages.verify.engines.spark_reader import open_reader
 from whyscan.spark.stages.verify.engines.trino import open_trino
 from whyscan.spark.stages.verify.result import EngineComparison, EngineRead, PredictedRead
+from whyscan.tables.parquet.snapshot import ParquetSnapshot
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -88,7 +89,10 @@ def fitting(target: Target) -> tuple[str, ...]:
 
 
 def _reads(name: str, target: Target) -> bool:
-    return target.snapshot.format in engine_rules(name).formats
+    """Whether an engine reads the format; engines take partitions from folders, not a catalog."""
+    snapshot = target.snapshot
+    declared = isinstance(snapshot, ParquetSnapshot) and snapshot.declared is not None
+    return not declared and snapshot.format in engine_rules(name).formats
 
 
 class VerifiedPredicate(Struct, frozen=True):
