@@ -26,7 +26,7 @@ def folder(tmp_path_factory):
     where = tmp_path_factory.mktemp("docs")
     write_lake(where / "lake")
     whyscan("demo", cwd=where)
-    with pytest.MonkeyPatch.context() as environment, glue_of(where / "lake", environment):
+    with pytest.MonkeyPatch.context() as environment, glue_of(where / "shop", environment):
         yield where
 
 
