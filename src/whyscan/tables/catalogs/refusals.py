@@ -55,10 +55,11 @@ _STATUS_REASONS = {
     HTTPStatus.UNAUTHORIZED: _REFUSED,
     HTTPStatus.FORBIDDEN: "permission denied",
 }
+_FILES = "whyscan.toml, .pyiceberg.yaml or PYICEBERG_CATALOG__..."
 _HINTS = {
-    _SILENT: "check its uri in .pyiceberg.yaml or PYICEBERG_CATALOG__...",
-    _REFUSED: "check its credential or token in .pyiceberg.yaml or PYICEBERG_CATALOG__...",
-    _UNCONFIGURED: "check its type, uri and the rest in .pyiceberg.yaml or PYICEBERG_CATALOG__...",
+    _SILENT: f"check its uri in {_FILES}",
+    _REFUSED: f"check its credential or token in {_FILES}",
+    _UNCONFIGURED: f"check its type, uri and the rest in {_FILES}",
     _NO_CREDENTIALS: "set the cloud's environment variables or a profile",
     "no region was named": "set AWS_REGION, or client.region of the catalog",
 }
