@@ -37,6 +37,7 @@ FACADE = frozenset(
         "agents",
         "dbt",
         "diagnosis",
+        "notebook",
         "plans",
         "pytest_plugin",
         "statement",

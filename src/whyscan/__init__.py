@@ -137,5 +137,12 @@ if not TYPE_CHECKING:  # A type checker that saw this function would accept ever
         return getattr(import_module(_MODULES[name]), name)
 
 
+def load_ipython_extension(shell: object) -> None:
+    """Make the magics `%whyscan` and `%%whyscan`; `%load_ext whyscan` calls this."""
+    from whyscan.notebook import register
+
+    register(shell)
+
+
 def __dir__() -> list[str]:
     return __all__

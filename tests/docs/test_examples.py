@@ -25,7 +25,7 @@ pytestmark = pytest.mark.xdist_group("docs")  # one lake
 def folder(tmp_path_factory):
     where = tmp_path_factory.mktemp("docs")
     write_lake(where / "lake")
-    whyscan("demo", cwd=where)
+    whyscan("demo", "--size", "medium", cwd=where)
     with pytest.MonkeyPatch.context() as environment, glue_of(where / "shop", environment):
         yield where
 
