@@ -13,6 +13,10 @@ from whyscan.scan import reader
 from whyscan.scan.plan_portions import whole_plan
 from whyscan.scan.small_files import SmallFile
 from whyscan.scan.sources import ROWS_AT_MOST
+from whyscan.table import Table
+from whyscan.tables.parquet.declared_tables import DeclaredPartition, DeclaredTable, open_declared
+from whyscan.tables.storage.store import local_store
+from whyscan.tree.types import BIGINT, INT, Field, Schema
 
 FILES = 40
 
@@ -108,3 +112,14 @@ def test_few_bytes_of_many_equal_rows_are_read_in_batches(tmp_path):
     assert (tmp_path / "a.parquet").stat().st_size < 2_000
     assert SmallFile.open(0, portion.reading.files[0], portion.tasks[0]) is None
     assert [batch.num_rows for batch in reader.read_portion(portion)] == [ROWS_AT_MOST, 1]
+
+
+def test_a_folder_of_two_partitions_is_read_for_each_with_its_values(tmp_path):
+    pq.write_table(pa.table({"id": [1, 2]}), tmp_path / "0.parquet")
+    partitions = [DeclaredPartition((day,), str(tmp_path)) for day in ("1", "2")]
+    schema = Schema((Field("id", BIGINT),))
+    declared = DeclaredTable(str(tmp_path), schema, (Field("day", INT),), partitions)
+
+    rows = Table(open_declared(declared, local_store)).plan("id = 2").to_arrow().to_pylist()
+
+    assert rows == [{"id": 2, "day": 1}, {"id": 2, "day": 2}]

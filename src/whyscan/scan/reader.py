@@ -132,7 +132,7 @@ class _Scan(Struct, frozen=True):
             opened = SmallFile.open(
                 place, self.portion.reading.files[place], self.portion.tasks[place]
             )
-            if run and (opened is None or len(run) == most or not opened.is_like(run[0])):
+            if run and (opened is None or len(run) == most or not opened.joins(run)):
                 yield from self._run(run)
                 run, most = [], min(2 * most, _RUN_AT_MOST)
             if opened is None:

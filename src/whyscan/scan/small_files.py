@@ -76,12 +76,18 @@ class SmallFile(Struct, frozen=True, eq=False):
             return None
         return cls(place, file, task, fragment, schema)
 
-    def is_like(self, other: SmallFile) -> bool:
-        """Whether two files have the same columns, and are checked for the same conditions."""
+    def joins(self, run: Sequence[SmallFile]) -> bool:
+        """Whether a file can be scanned with others.
+
+        They have the same columns and are checked for the same conditions. The file is none of
+        them: two partitions may be in one folder, and Arrow tells files apart by their paths.
+        """
+        first = run[0]
         return (
-            self.schema.equals(other.schema, check_metadata=True)
-            and self.file.constants.keys() == other.file.constants.keys()
-            and self.task.open_anywhere() == other.task.open_anywhere()
+            self.schema.equals(first.schema, check_metadata=True)
+            and self.file.constants.keys() == first.file.constants.keys()
+            and self.task.open_anywhere() == first.task.open_anywhere()
+            and all(self.fragment.path != other.fragment.path for other in run)
         )
 
     @property
