@@ -123,3 +123,10 @@ def test_a_folder_of_two_partitions_is_read_for_each_with_its_values(tmp_path):
     rows = Table(open_declared(declared, local_store)).plan("id = 2").to_arrow().to_pylist()
 
     assert rows == [{"id": 2, "day": 1}, {"id": 2, "day": 2}]
+
+
+def test_a_column_that_is_called_as_one_of_arrows_is_read(tmp_path):
+    row = {"__filename": "x", "a.b": 1, "": 2, "[0]": 3, "a": {"b": 4}}
+    pq.write_table(pa.Table.from_pylist([row]), tmp_path / "0.parquet")
+
+    assert whyscan.open(tmp_path).plan("`a.b` = 1").to_arrow().to_pylist() == [row]

@@ -30,6 +30,9 @@ _SMALL = 1 << 23
 _AHEAD = 4
 """So many files are decoded in advance."""
 
+_ARROWS_OWN = ("__fragment_index", "__batch_index", "__last_in_fragment", "__filename")
+"""Columns that Arrow adds to each scan."""
+
 _FORMAT = ds.ParquetFileFormat(**PARQUET_OPTIONS)
 _DISK = LocalFileSystem()
 
@@ -59,7 +62,7 @@ class SmallFile(Struct, frozen=True, eq=False):
     def open(cls, place: int, file: DataFile, task: Task) -> SmallFile | None:
         """Open a file.
 
-        None if Arrow cannot open it, if it has many rows, or if two of its columns have one name.
+        None if Arrow cannot open it, if it has many rows, or if two columns would have one name.
         """
         path = f"{file.store.folder}/{file.path}"
         if not os.path.isfile(path):  # noqa: PTH113 - many times faster than a Path
@@ -71,7 +74,7 @@ class SmallFile(Struct, frozen=True, eq=False):
             rows = sum(footer.row_group(i).num_rows for i in range(footer.num_row_groups))
         except (pa.ArrowException, OSError):
             return None
-        names = schema.names
+        names = (*schema.names, *_ARROWS_OWN)
         if rows > ROWS_AT_MOST or len(set(names)) < len(names):
             return None
         return cls(place, file, task, fragment, schema)
