@@ -58,6 +58,8 @@ def test_a_command_prints_below_the_cell(shell, capsys):
     ("cell", "message"),
     [
         ("%whyscan users where nothing = 1", "error: unknown column 'nothing'"),
+        ("%whyscan users WHERE nothing = 1", "error: unknown column 'nothing'"),
+        ("%whyscan stats it's", 'error: "stats it\'s": No closing quotation'),
         ("%%whyscan users\nSELECT 1", "error: 'users' is no NAME=TABLE"),
         ("%whyscan explain nowhere -w a=1", "error: "),
     ],

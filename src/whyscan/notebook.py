@@ -12,6 +12,7 @@ A table is a location, a name in a catalog, or a variable of the notebook that i
 
 from __future__ import annotations
 
+import re
 import shlex
 import subprocess
 import sys
@@ -31,7 +32,7 @@ USAGE = """\
 %whyscan COMMAND ...            run a command: %whyscan stats lake/users
 %%whyscan NAME=TABLE ...        show the report on the statement in the cell
 A TABLE is a location, a name in a catalog, or a variable of the notebook."""
-WHERE = " where "
+WHERE = re.compile(r"\swhere\s", re.IGNORECASE)
 RUN = "from whyscan.cli.main import main; main()"
 
 
@@ -52,12 +53,12 @@ def register(shell: Any) -> None:
 
 
 def _line(line: str, variables: dict[str, Any]) -> Report | None:
-    place, word, condition = line.partition(WHERE)
-    if word and len(shlex.split(place)) == 1:
-        report: Report = _table(shlex.split(place)[0], variables).explain(condition.strip())
+    place, *condition = WHERE.split(line, 1)
+    if condition and len(_words(place)) == 1:
+        report: Report = _table(_words(place)[0], variables).explain(condition[0].strip())
         return report
     if line.strip():
-        _run(shlex.split(line))
+        _run(_words(line))
     else:
         print(USAGE)
     return None
@@ -65,12 +66,21 @@ def _line(line: str, variables: dict[str, Any]) -> Report | None:
 
 def _statement(line: str, cell: str, variables: dict[str, Any]) -> StatementReport:
     tables = {}
-    for word in shlex.split(line):
+    for word in _words(line):
         name, sign, place = word.partition("=")
         if not sign:
             raise UsageError(f"{word!r} is no NAME=TABLE", hint="%%whyscan users=lake/users")
         tables[name] = _table(place, variables)
     return explain_sql(cell, tables)
+
+
+def _words(line: str) -> list[str]:
+    """The words of a line, as a shell splits it."""
+    try:
+        return shlex.split(line)
+    except ValueError as error:
+        hint = "quote a text that has one quote in the other kind"
+        raise UsageError(f"{line.strip()!r}: {error}", hint=hint) from None
 
 
 def _table(place: str, variables: dict[str, Any]) -> Table:
