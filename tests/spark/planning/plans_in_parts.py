@@ -175,11 +175,13 @@ class SomeFiles(Struct, frozen=True):
             wrong_counts=files.wrong_counts if self.first == 0 else 0,
         )
 
-    def row_groups(self, files: Files, opened: Any, columns: Any, projection: Any) -> RowGroups:
+    def row_groups(
+        self, files: Files, opened: Any, columns: Any, projection: Any, **footers: bool
+    ) -> RowGroups:
         del files
         everything = self.whole.files(columns, zone("UTC"))
         there = pa.array(opened.to_numpy() + self.first)
-        groups = self.whole.row_groups(everything, there, columns, projection)
+        groups = self.whole.row_groups(everything, there, columns, projection, **footers)
         return replace(groups, opened=pa.array(groups.opened.to_numpy() - self.first))
 
 
