@@ -1,6 +1,6 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup duckdb demo test proof check lint bench profiles mutants fuzz docs dist lock clean spark-versions
+.PHONY: help setup duckdb demo test proof check lint bench figures profiles mutants fuzz docs dist lock clean spark-versions
 
 PYTHON ?= $(shell python3.11 -c '' 2>/dev/null && echo python3.11 || echo python3)
 BIN := .venv/bin
@@ -43,6 +43,9 @@ profiles: setup ## what engines read against what their profiles predict; 1 belo
 
 bench: setup ## measure against the peers; ONLY="delta footers" for some of it
 	@$(BIN)/python bench/run.py $(ONLY)
+
+figures: setup ## the figures of the newest runs of make bench, in docs/performance.md
+	@$(BIN)/python bench/run.py --page
 
 mutants: setup ## break the law on purpose; the tests must notice
 	@$(BIN)/python tests/mutants.py

@@ -2,6 +2,7 @@
 
     make bench                        every suite
     make bench ONLY="delta footers"   some of them
+    make figures                      the figures of the newest runs, in docs/performance.md
 
 Data is made once, under build/bench. Exits with 1 where a budget was missed.
 """
@@ -12,8 +13,11 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
+import figures
+
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "build" / "bench"
+FIGURES = FOLDER / "figures.json"
 # Servers and Spark are started as the tests start them. Last: some names are there twice.
 sys.path.append(str(ROOT / "tests"))
 
@@ -39,6 +43,9 @@ SUITES = (
 
 
 def main(chosen: list[str]) -> int:
+    if chosen == ["--page"]:
+        figures.write_page(FIGURES, SUITES)
+        return 0
     unknown = [name for name in chosen if name not in SUITES]
     if unknown:
         print(f"no such suite: {', '.join(unknown)}; there are {', '.join(SUITES)}")
@@ -48,30 +55,18 @@ def main(chosen: list[str]) -> int:
     missed = 0
     for suite in chosen or SUITES:
         # Imported when its turn comes: a suite's modules weigh on no other.
-        for measurement in import_module(suite).measurements(FOLDER):
-            mark = "" if measurement.within else "  MISSED"
-            ours, theirs = (
-                _shown(figure, measurement.unit)
-                for figure in (measurement.ours, measurement.theirs)
-            )
+        rows = []
+        for row in import_module(suite).measurements(FOLDER):
+            ours, theirs = (figures.shown(each, row.unit) for each in (row.ours, row.theirs))
             print(
-                f"{measurement.work:<44} {ours} {theirs}"
-                f" {measurement.ratio:>7.3f} {measurement.budget:>6.2f}"
-                f"  ({measurement.peer}){mark}",
+                f"{row.work:<44} {ours:>10} {theirs:>10} {row.ratio:>7.3f} {row.budget:>6.2f}"
+                f"  ({row.peer}){'' if row.within else '  MISSED'}",
                 flush=True,
             )
-            missed += not measurement.within
+            rows.append(row)
+            missed += not row.within
+        figures.keep(FIGURES, suite, rows)
     return 1 if missed else 0
-
-
-def _shown(figure: float, unit: str) -> str:
-    match unit:
-        case "MB":
-            return f"{figure:>8.1f}MB"
-        case "requests":
-            return f"{figure:>10,.0f}"
-        case _:
-            return f"{figure:>9.4f}s"
 
 
 if __name__ == "__main__":
